@@ -16,7 +16,9 @@ use super::state::PUSH_BYTES;
 use crate::geometry::{MAX_TRIANGLES, Triangles};
 use crate::hiz::{Bounds, DepthDirection, DepthFormat, EarlyBounds, Hierarchy, HizHeuristic};
 use crate::raster::Grid;
-use crate::tiling::{self, Batch, DrawId, EarlyHizTest, EarlyTests, Run, Runs, TileParts, Window, WindowSorter};
+use crate::tiling::{
+    self, Batch, DrawId, EarlyHizTest, EarlyTests, Run, RunUpdates, Runs, TileParts, Window, WindowSorter,
+};
 
 /// Minimum number of primitives of a draw that has windows of its own.
 const MIN_OWN_WINDOWS: usize = 256;
@@ -101,9 +103,27 @@ struct EarlyDepths {
     /// True if the bounds started from the result of the last tile pass. Draws that are made while
     /// a tile pass runs use the bounds before it.
     is_current: bool,
-    /// Number of draws and windows whose effect is included.
+    /// Number of draws by which depths are known not to recede.
     draws: usize,
-    windows: usize,
+    /// Position up to which the bounds include all updates. They may include later ones.
+    applied: WindowPosition,
+}
+
+/// Position in the queued windows.
+#[derive(Default, Clone, Copy, PartialEq, Eq)]
+struct WindowPosition {
+    /// Number of the window.
+    window: usize,
+    /// Number of the window's next triangle.
+    triangle: u32,
+}
+
+/// Direction in which primitives of a window are tested.
+#[derive(Clone, Copy)]
+struct TestedDirection {
+    direction: DepthDirection,
+    /// Number of the draws up to the first one that is tested.
+    draws: usize,
 }
 
 /// Early depth bounds that the windows of one draw share.
@@ -126,6 +146,11 @@ impl SharedBounds {
 }
 
 impl EarlyDepths {
+    /// Returns true if the bounds can be updated for tests in a direction.
+    fn is_of(&self, direction: DepthDirection) -> bool {
+        self.is_current && self.early.direction() == Some(direction)
+    }
+
     /// Returns the state after a tile pass or a clear has changed depths.
     fn outdated(self) -> Self {
         Self { early: self.early, ..Self::default() }
@@ -201,33 +226,36 @@ impl PendingDraws {
         self.early_bounds = std::mem::take(&mut self.early_bounds).outdated();
     }
 
-    /// Updates the early depth bounds with all queued draws, before a number of primitives is
-    /// tested against them. Returns the estimate whether tests pay.
+    /// Updates the early depth bounds with queued draws, before a number of primitives is tested
+    /// against them. Returns the estimate whether tests pay.
     ///
     /// Returns `None` if the bounds are unknown, or if the update is expected to cost more than the
     /// tests save.
-    fn prepare_tests(&mut self, direction: DepthDirection, primitives: usize) -> Option<HizHeuristic> {
+    fn prepare_tests(&mut self, tested: TestedDirection, primitives: usize) -> Option<HizHeuristic> {
         let depth = self.depths.first().cloned()?;
-        let is_known = self.early_bounds.is_current && self.early_bounds.early.direction() == Some(direction);
+        let is_known = self.early_bounds.is_of(tested.direction);
         let is_cheap = (self.queued + primitives).saturating_mul(TILES_PER_PRIMITIVE) >= self.grid.count_all();
         let mut heuristic = depth.heuristic();
-        if !(is_known || is_cheap) || heuristic.is_paused_for(primitives as u32) {
-            heuristic.count_primitives(primitives as u32);
+        let count = u32::try_from(primitives).unwrap_or(u32::MAX);
+        if !(is_known || is_cheap) || heuristic.is_paused_for(count) {
+            heuristic.count_primitives(count);
             return None;
         }
-        let updated = self.update_early_bounds(direction, heuristic.max_updates())?;
+        // Updates come first, so a pause that ends within these primitives ends now.
+        heuristic.end_pause();
+        let updated = self.update_early_bounds(tested, heuristic.max_updates())?;
         heuristic.count_updates(updated);
         Some(*heuristic)
     }
 
-    /// Updates the early depth bounds with all queued draws and takes them for the windows of a
-    /// draw with a number of primitives. Closes the open window, behind which the draw's windows
+    /// Updates the early depth bounds with queued draws and takes them for the windows of a draw with a number of primitives. Closes the open window, behind which the draw's windows
     /// are queued.
     pub(super) fn take_early_bounds(&mut self, fragments: &FragmentState<'_>, primitives: usize) -> SharedBounds {
         self.close();
         let format = DepthFormat { bits: self.depth_bits, samples: fragments.pipeline.multisample.samples };
         let direction = fragments.visibility.tests;
-        let heuristic = direction.and_then(|direction| self.prepare_tests(direction, primitives));
+        let tested = direction.map(|direction| TestedDirection { direction, draws: self.queue.draws.len() });
+        let heuristic = tested.and_then(|tested| self.prepare_tests(tested, primitives));
         let compared = direction.filter(|_| heuristic.is_some()).map(|direction| (direction, format));
         SharedBounds { early: std::mem::take(&mut self.early_bounds.early), compared, heuristic, records: self.records }
     }
@@ -245,31 +273,40 @@ impl PendingDraws {
     }
 
     /// Updates the early depth bounds with queued draws, by at most `max` triangles. Returns the
-    /// number of triangles that updated a bound; `None` if the bounds are unknown.
-    fn update_early_bounds(&mut self, direction: DepthDirection, max: u32) -> Option<u32> {
-        let mut updated = 0;
-        let EarlyDepths { early, is_current, draws, windows } = &mut self.early_bounds;
-        if !*is_current || early.direction() != Some(direction) {
-            let bounds = self.grid.places().map(|(layer, pixel)| self.depths.get(layer)?.tile(pixel));
-            early.begin(direction, bounds);
-            (*is_current, *draws, *windows) = (true, 0, 0);
-        }
-        let recedes = |draw: &QueuedDraw| {
-            self.queue.pixels[draw.pixel].visibility.writes.is_some_and(|op| direction.may_recede(op))
-        };
-        if self.queue.draws[*draws..].iter().any(recedes) {
-            // The bounds are unknown until these draws have been rendered.
+    /// number of triangles that updated a bound.
+    ///
+    /// Returns `None` if the bounds are unknown, because depths may recede by one of the draws
+    /// before the first that is tested. Bounds of another direction are then kept.
+    fn update_early_bounds(&mut self, TestedDirection { direction, draws }: TestedDirection, max: u32) -> Option<u32> {
+        let is_known = self.early_bounds.is_of(direction);
+        let checked = if is_known { self.early_bounds.draws } else { 0 };
+        let recedes = |draw: &QueuedDraw| self.queue.pixels[draw.pixel].visibility.recedes(direction);
+        if self.queue.draws.get(checked..draws).is_some_and(|draws| draws.iter().any(recedes)) {
             return None;
         }
-        *draws = self.queue.draws.len();
-        for window in &self.queue.windows[*windows..] {
+        if !is_known {
+            let bounds = self.grid.places().map(|(layer, pixel)| self.depths.get(layer)?.tile(pixel));
+            self.early_bounds.early.begin(direction, bounds);
+            (self.early_bounds.is_current, self.early_bounds.applied) = (true, WindowPosition::default());
+        }
+        self.early_bounds.draws = checked.max(draws);
+        let EarlyDepths { early, applied, .. } = &mut self.early_bounds;
+        let mut updated = 0;
+        while let Some(window) = self.queue.windows.get(applied.window) {
             if let Some(depth) = self.depths.get(window.layer() as usize) {
                 let update_rules =
                     |draw: usize| self.queue.pixels[self.queue.draws[draw].pixel].update_rules(depth, self.depth_bits);
-                updated += tiling::update_hiz(early, window, &self.grid, update_rules, max - updated);
+                let (triangles, runs) = (&window.triangles, &window.runs);
+                let updates = RunUpdates { triangles, runs, start: applied.triangle, max: max - updated };
+                let progress = tiling::update_hiz(early, updates, &self.grid, update_rules);
+                updated += progress.updated;
+                if (progress.end as usize) < triangles.len() {
+                    applied.triangle = progress.end;
+                    break;
+                }
             }
+            *applied = WindowPosition { window: applied.window + 1, triangle: 0 };
         }
-        *windows = self.queue.windows.len();
         Some(updated)
     }
 
@@ -277,7 +314,8 @@ impl PendingDraws {
     /// `direction`.
     pub(super) fn copy_early_bounds(&mut self, direction: DepthDirection, early: &mut EarlyBounds) {
         self.close();
-        match self.update_early_bounds(direction, u32::MAX) {
+        let draws = self.queue.draws.len();
+        match self.update_early_bounds(TestedDirection { direction, draws }, u32::MAX) {
             Some(_) => early.clone_from(&self.early_bounds.early),
             None => early.begin(direction, self.grid.places().map(|_| None::<&Bounds>)),
         }
@@ -406,48 +444,59 @@ impl PendingDraws {
     /// Appends a window.
     ///
     /// Primitives are tested against the bounds after all earlier draws. In a segment they are also
-    /// tested against those that its later primitives in the window leave.
+    /// tested against those that its later primitives in the window leave. The first draw after
+    /// which depths may recede ends the tests.
     fn add(&mut self, triangles: Triangles, runs: Runs) {
-        let direction = runs.iter().find_map(|run| self.state(run).visibility.tests);
-        let heuristic = direction.and_then(|direction| self.prepare_tests(direction, triangles.len()));
+        let tested = self.tested_direction(&runs);
+        let heuristic = tested.and_then(|tested| self.prepare_tests(tested, triangles.len()));
         let mut sorter = WindowSorter::new(&triangles, &self.grid, heuristic, self.records);
-        let is_tested = heuristic.is_some();
+        let mut tested = tested.filter(|_| heuristic.is_some());
         let (mut start, mut rest) = (0, &runs[..]);
         while let Some(first) = rest.first() {
+            tested = tested.filter(|tested| !self.state(first).visibility.recedes(tested.direction));
+            let is_tested = tested.is_some();
             let segment = self.state(first).segment.filter(|_| is_tested);
             let is_alike = |run: &Run| segment.is_some() && self.state(run).segment == segment;
             let (runs, after) = rest.split_at(1 + rest[1..].iter().take_while(|run| is_alike(run)).count());
             if segment.is_some() {
-                sorter.count_updates(self.update_by_runs(&triangles, start, runs, sorter.max_updates()));
+                let updates = RunUpdates { triangles: &triangles, runs, start, max: sorter.max_updates() };
+                sorter.count_updates(self.update_by_runs(updates));
             }
             runs.iter().for_each(|run| self.sort_run(&triangles, run, is_tested, &mut sorter));
             if is_tested && segment.is_none() {
-                sorter.count_updates(self.update_by_runs(&triangles, start, runs, sorter.max_updates()));
+                let updates = RunUpdates { triangles: &triangles, runs, start, max: sorter.max_updates() };
+                sorter.count_updates(self.update_by_runs(updates));
             }
             start = runs.last().map_or(start, |run| run.end);
             rest = after;
         }
         if let (Some(heuristic), Some(depth)) = (sorter.heuristic(), self.depths.first()) {
             *depth.heuristic() = heuristic;
-            // The bounds contain the updates of this window.
-            self.early_bounds.windows = self.queue.windows.len() + 1;
         }
         self.extend(sorter.finish(triangles, runs));
     }
 
-    /// Updates the early depth bounds by runs of triangles, of which the first begins at `start`.
-    /// At most `max` triangles do. Returns their number.
-    fn update_by_runs(&mut self, triangles: &Triangles, mut start: u32, runs: &[Run], max: u32) -> u32 {
-        let Self { early_bounds, queue, depths, grid, depth_bits, .. } = self;
-        let Some(depth) = depths.get(triangles.layer() as usize) else { return 0 };
-        let mut updated = 0;
-        for run in runs {
-            let range = std::mem::replace(&mut start, run.end)..run.end;
-            let rules = queue.pixels[queue.draws[run.draw.state as usize].pixel].update_rules(depth, *depth_bits);
-            let updates = tiling::RunUpdates { triangles, range, max: max - updated };
-            updated += tiling::update_by_run(&mut early_bounds.early, updates, grid, &rules);
+    /// Returns the direction in which a window is tested: that of its writers, if there are any.
+    fn tested_direction(&self, runs: &[Run]) -> Option<TestedDirection> {
+        let of_writer = |run: &Run| self.state(run).visibility.tests.filter(|_| self.state(run).visibility.updates_hiz);
+        let of_any = |run: &Run| self.state(run).visibility.tests;
+        let direction = runs.iter().find_map(of_writer).or_else(|| runs.iter().find_map(of_any))?;
+        let first = runs.iter().find(|run| of_any(run) == Some(direction))?;
+        Some(TestedDirection { direction, draws: first.draw.state as usize + 1 })
+    }
+
+    /// Updates the early depth bounds by runs of the window that is being added. Returns the number
+    /// of triangles that updated a bound.
+    fn update_by_runs(&mut self, updates: RunUpdates<'_>) -> u32 {
+        let Self { early_bounds: EarlyDepths { early, applied, .. }, queue, depths, grid, depth_bits, .. } = self;
+        let Some(depth) = depths.get(updates.triangles.layer() as usize) else { return 0 };
+        let rules = |draw: usize| queue.pixels[queue.draws[draw].pixel].update_rules(depth, *depth_bits);
+        let position = WindowPosition { window: queue.windows.len(), triangle: updates.start };
+        let progress = tiling::update_hiz(early, updates, grid, rules);
+        if *applied == position {
+            applied.triangle = progress.end;
         }
-        updated
+        progress.updated
     }
 
     /// Sorts the triangles of a run into tiles, with early tests if the bounds are known.

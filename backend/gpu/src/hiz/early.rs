@@ -112,11 +112,6 @@ impl EarlyBounds {
         }
     }
 
-    /// Drops all bounds.
-    pub fn forget(&mut self) {
-        self.direction = None;
-    }
-
     /// Returns the direction of the bounds, or `None` if there are none.
     pub fn direction(&self) -> Option<DepthDirection> {
         self.direction
@@ -259,8 +254,6 @@ mod tests {
             assert!(!hides(&early, 0, [8, 8, 16, 16], middle), "nine pixels are as far as they were");
             early.update_part(0, part(u64::MAX << 50), near);
             assert!(hides(&early, 0, [8, 8, 16, 16], middle) && !hides(&early, 0, [8, 8, 17, 16], middle));
-            early.forget();
-            assert_eq!(early.direction(), None);
         }
     }
 

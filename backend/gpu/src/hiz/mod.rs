@@ -189,6 +189,13 @@ pub struct Visibility {
     pub writes: Option<vk::CompareOp>,
 }
 
+impl Visibility {
+    /// Returns true if depths may be farther after the draw than before, in a direction.
+    pub fn recedes(&self, direction: DepthDirection) -> bool {
+        self.writes.is_some_and(|op| direction.may_recede(op))
+    }
+}
+
 /// Second layer of a group: a mask of pixels, as bits of coverage, and the depth than which they
 /// are no farther.
 #[derive(Debug, Clone, Copy, Default)]

@@ -13,11 +13,11 @@ use std::ops::Range;
 
 use vitric_base::simd::{Lanes, WAVE, kernel};
 
-use super::Window;
+use super::Run;
 use crate::geometry::{Pixels, TestLanes, Triangles};
 use crate::hiz::{
     DepthDirection, DepthFormat, DepthRange, EarlyBounds, GROUPS, GroupRect, HizHeuristic, HizUpdate, HizUpdater,
-    UpdateRules, as_stored, depths_over, pixels_of_group,
+    UpdateRules, Visibility, as_stored, depths_over, pixels_of_group,
 };
 use crate::raster::{GROUP_LOG2, Grid, Shape, TILE_LOG2, UNITS, may_cover_group, within};
 
@@ -398,50 +398,64 @@ fn corner_of(pixels: [i64; 4]) -> [i64; 2] {
     [pixels[0], pixels[1]].map(|pixel| pixel >> TILE_LOG2 << TILE_LOG2)
 }
 
-/// Updates the structure by a window's triangles, at most `max`, of those draws, by number, that
-/// update it in its direction. Returns the number of triangles that did.
-pub fn update_hiz(
-    early: &mut EarlyBounds,
-    window: &Window,
-    grid: &Grid,
-    update_rules: impl Fn(usize) -> UpdateRules,
-    max: u32,
-) -> u32 {
-    let (mut start, mut updated) = (0, 0);
-    for run in &window.runs {
-        let (range, rules) = (std::mem::replace(&mut start, run.end)..run.end, update_rules(run.draw.state as usize));
-        let updates = RunUpdates { triangles: &window.triangles, range, max: max - updated };
-        updated += update_by_run(early, updates, grid, &rules);
-    }
-    updated
-}
-
-/// Triangles of a draw that may update the structure.
+/// Triangles of consecutive runs that may update the structure.
 pub struct RunUpdates<'a> {
     /// Triangles of the window.
     pub triangles: &'a Triangles,
-    /// Range of the draw's triangles.
-    pub range: Range<u32>,
+    /// The runs.
+    pub runs: &'a [Run],
+    /// Number of the first triangle, which belongs to the first run or to a later one.
+    pub start: u32,
     /// Maximum number of triangles that update the structure.
     pub max: u32,
 }
 
-/// Updates the structure by triangles of a draw. Returns the number of triangles that did.
-pub fn update_by_run(
+/// Progress of updates by runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UpdateProgress {
+    /// Number of triangles that updated the structure.
+    pub updated: u32,
+    /// Number of the first triangle after those that were considered.
+    pub end: u32,
+}
+
+/// Updates the structure by the triangles of runs, until the maximum is reached. `update_rules`
+/// returns the rules of a draw, by its number.
+pub fn update_hiz(
     early: &mut EarlyBounds,
-    RunUpdates { triangles, range, max }: RunUpdates<'_>,
+    RunUpdates { triangles, runs, start, max }: RunUpdates<'_>,
     grid: &Grid,
-    update_rules: &UpdateRules,
-) -> u32 {
-    let Some(direction) = early.direction().filter(|_| update_rules.visibility.updates_hiz && max > 0) else {
-        return 0;
-    };
-    if update_rules.visibility.tests != Some(direction) {
-        return 0;
+    update_rules: impl Fn(usize) -> UpdateRules,
+) -> UpdateProgress {
+    let mut progress = UpdateProgress { updated: 0, end: start };
+    for run in runs.iter().filter(|run| run.end > start) {
+        let (range, rules) = (progress.end..run.end, update_rules(run.draw.state as usize));
+        let of_run = update_by_run(early, (triangles, range), (grid, &rules), max - progress.updated);
+        progress = UpdateProgress { updated: progress.updated + of_run.updated, ..of_run };
+        if progress.end < run.end {
+            break;
+        }
     }
-    let mut updated = 0;
-    let Some(mut updater) = HizUpdater::new(early, grid, triangles.layer(), update_rules, &[]) else { return 0 };
+    progress
+}
+
+/// Updates the structure by a range of a draw's triangles, at most `max`.
+fn update_by_run(
+    early: &mut EarlyBounds,
+    (triangles, range): (&Triangles, Range<u32>),
+    (grid, update_rules): (&Grid, &UpdateRules),
+    max: u32,
+) -> UpdateProgress {
+    let (mut updated, all) = (0, UpdateProgress { updated: 0, end: range.end });
+    let Visibility { tests, updates_hiz, .. } = update_rules.visibility;
+    if !updates_hiz || early.direction() != tests {
+        return all;
+    }
+    let Some(mut updater) = HizUpdater::new(early, grid, triangles.layer(), update_rules, &[]) else { return all };
     for index in range {
+        if updated == max {
+            return UpdateProgress { updated, end: index };
+        }
         let pixels = triangles.pixels(index).map(i64::from);
         // A part covers pixels that its polygon does not cover.
         if may_cover_group(pixels) && !triangles.is_polygon(index) {
@@ -451,21 +465,18 @@ pub fn update_by_run(
             }
             updater.apply(&HizUpdate { triangle, shape: triangles.shape(index), pixels });
             updated += 1;
-            if updated == max {
-                break;
-            }
         }
     }
-    updated
+    UpdateProgress { updated, ..all }
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::{DrawId, EarlyTests, Run, Runs};
+    use super::super::{DrawId, EarlyTests, Runs, Window};
     use super::*;
-    use crate::hiz::{Bounds, DepthRange, Hierarchy, Hiz, OcclusionTest, Visibility, apply_updates};
+    use crate::hiz::{Bounds, DepthRange, Hierarchy, Hiz, OcclusionTest, apply_updates};
     use crate::raster::{Criterion, UNITS};
     use ash::vk;
 
@@ -504,6 +515,14 @@ mod tests {
         Window { runs, ..Window::new(triangles, grid, grid.area(), &tests) }
     }
 
+    /// Updates bounds by all triangles of a window. Returns the number of those that did.
+    fn update_by(window: &Window, early: &mut EarlyBounds, grid: &Grid, rules: UpdateRules) -> u32 {
+        let runs = RunUpdates { triangles: &window.triangles, runs: &window.runs, start: 0, max: u32::MAX };
+        let progress = update_hiz(early, runs, grid, |_| rules);
+        assert_eq!(progress.end as usize, window.triangles.len());
+        progress.updated
+    }
+
     /// Returns the updates of the triangles of a window.
     fn updates(window: &Window) -> Vec<HizUpdate> {
         let of = &window.triangles;
@@ -537,7 +556,7 @@ mod tests {
             let extent = SIZE.map(i64::from);
             let update_rules = UpdateRules { visibility, scissor: [0, 0, 140, 90], format: FORMAT, extent, full: Criterion::Inner };
             let first = window(&large, &grid, None);
-            update_hiz(&mut early, &first, &grid, |_| update_rules, u32::MAX);
+            update_by(&first, &mut early, &grid, update_rules);
             let mut model = vec![cleared; 150 * 90];
             for index in 0..first.triangles.len() as u32 {
                 for ([x, y], depth) in pixels(&first.triangles, index, within(area, [0, 0, 140, 90])) {
@@ -587,7 +606,7 @@ mod tests {
         let update_rules =
             UpdateRules { visibility, scissor: [0, 0, 150, 90], format: FORMAT, extent, full: Criterion::Inner };
         let wall = window(&[[[0.0, -1.0, 0.5], [400.0, -1.0, 0.5], [0.0, 300.0, 0.5]]], grid, None);
-        assert_eq!(update_hiz(&mut early, &wall, grid, |_| update_rules, u32::MAX), 1);
+        assert_eq!(update_by(&wall, &mut early, grid, update_rules), 1);
         early
     }
 
@@ -641,7 +660,7 @@ mod tests {
         let before = behind.map(|[x, y, _]| [x, y, 0.4]);
         for (updates_hiz, tiles) in [(false, 2), (true, 0)] {
             update_rules.visibility.updates_hiz = updates_hiz;
-            update_hiz(&mut early, &wall, &grid, |_| update_rules, u32::MAX);
+            update_by(&wall, &mut early, &grid, update_rules);
             let test = EarlyHizTest::new(&early, DepthDirection::Less, FORMAT);
             let window = window(&[behind, before], &grid, test);
             let holds = |index| (0..grid.count()).filter(|&tile| window.in_tile(tile).contains(&index)).count();
@@ -657,5 +676,40 @@ mod tests {
         let bounds: Option<&Bounds> = None;
         early.begin(DepthDirection::Less, std::iter::once(bounds));
         assert!(EarlyHizTest::new(&early, DepthDirection::Less, FORMAT).is_none(), "nothing is known of any tile");
+    }
+
+    /// Three walls that cover the first tile, in two runs, of which the second writes no depth.
+    #[test]
+    fn limited_updates_go_on_where_they_ended() {
+        let grid = Grid::new([0, 0, 150, 90], 1);
+        let visibility =
+            Visibility { tests: Some(DepthDirection::Less), updates_hiz: true, looks_ahead: false, writes: None };
+        let rules = |updates_hiz| UpdateRules {
+            visibility: Visibility { updates_hiz, ..visibility },
+            scissor: [0, 0, 150, 90],
+            format: FORMAT,
+            extent: SIZE.map(i64::from),
+            full: Criterion::Inner,
+        };
+        let wall = |depth: f32| [[0.0, -1.0, depth], [400.0, -1.0, depth], [0.0, 300.0, depth]];
+        let small = [[1.0, 1.0, 0.5], [5.0, 1.0, 0.5], [1.0, 5.0, 0.5]];
+        let window = window(&[wall(0.9), small, wall(0.8), wall(0.7), wall(0.1), wall(0.6)], &grid, None);
+        let run = |end, state| Run { end, draw: DrawId { state, sample: None } };
+        let runs = [run(4, 0), run(5, 1), run(6, 0)];
+        let hierarchy = Hierarchy::new(SIZE, Hiz::Always);
+        hierarchy.clear([0, 0, 150, 90], 1.0);
+        let mut early = EarlyBounds::default();
+        early.begin(DepthDirection::Less, grid.places().map(|(_, pixel)| hierarchy.tile(pixel)));
+        // The next triangle after each step, and the bound of the first group.
+        let mut start = 0;
+        for (max, expected, end, bound) in
+            [(0, 0, 0, 1.0), (1, 1, 1, 0.9), (1, 1, 3, 0.8), (0, 0, 3, 0.8), (2, 2, 6, 0.6), (1, 0, 6, 0.6)]
+        {
+            let updates = RunUpdates { triangles: &window.triangles, runs: &runs, start, max };
+            let progress = update_hiz(&mut early, updates, &grid, |draw| rules(draw == 0));
+            assert_eq!(progress, UpdateProgress { updated: expected, end });
+            assert_eq!(early.bound(0, 0), bound);
+            start = progress.end;
+        }
     }
 }

@@ -22,7 +22,7 @@ use crate::geometry::{Pixels, Triangles};
 use crate::hiz::HizHeuristic;
 use crate::raster::Grid;
 
-pub use early_hiz::{EarlyHizTest, RunUpdates, TestCounts, update_by_run, update_hiz};
+pub use early_hiz::{EarlyHizTest, RunUpdates, TestCounts, UpdateProgress, update_hiz};
 
 /// Draw of primitives in a tile pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
