@@ -31,8 +31,28 @@ fn small_primitives_are_hidden_in_their_tile() {
 /// A tile reads the copied depths before it draws, and finds 24 of 32 columns hidden.
 #[test]
 fn copied_depths_hide_primitives() {
+    let names = ["hiz_early_kills", "hiz_small_kills", "hiz_rebuilt_tiles"];
+    assert_eq!(counters("copied", "8192", names), [0, 2 * 24 * 16, 2]);
+}
+
+/// A tile does not read depths that its first draw overwrites.
+#[test]
+fn overwritten_depths_are_not_read() {
+    let names = ["hiz_small_kills", "hiz_rebuilt_tiles"];
+    assert_eq!(counters("overwritten", "8192", names), [0, 0]);
+}
+
+/// Depths recede only after the mesh behind the wall.
+#[test]
+fn later_draws_end_no_tests() {
     let names = ["hiz_early_kills", "hiz_small_kills"];
-    assert_eq!(counters("copied", "8192", names), [0, 2 * 24 * 16]);
+    assert_eq!(counters("before_receding", "8192", names), [2 * 32 * 16, 0]);
+}
+
+/// A window is tested in the direction of its writers, also if its first draw has the other one.
+#[test]
+fn windows_are_tested_in_the_direction_of_their_writers() {
+    assert_eq!(counters("beside_reversed", "8192", ["hiz_early_kills"]), [2 * 16 * 7]);
 }
 
 /// The diagonal of the wall runs through two of the three hidden tiles and eight of the hidden

@@ -3,7 +3,7 @@
 //! Large primitives of a segment update the groups that they fully cover before any primitive is
 //! drawn. Small primitives update it when they are drawn, where that pays.
 
-use vitric_base::counters::TileCounters;
+use vitric_base::counters::{Counter, TileCounters, count};
 
 use super::DrawContext;
 use super::coverage::{covers_group, covers_tile, fully_covered};
@@ -33,11 +33,18 @@ pub(super) fn begin_bounds(view: &TileView<'_>, bounds: &mut Bounds) {
     }
 }
 
-/// Rebuilds the depth bounds of a tile from the stored depths.
+/// Rebuilds the depth bounds of a tile from the stored depths, unless no primitive would be tested
+/// against them.
 #[cold]
 fn rebuild_bounds(view: &TileView<'_>, bounds: &mut Bounds) {
-    let tested = view.primitive_runs().map(|run| &view.draws[run.draw]).find(|draw| draw.visibility.tests.is_some());
-    let Some((context, plane)) = tested.and_then(|draw| Some((draw, draw.depth.as_ref()?))) else { return };
+    let draws = || view.primitive_runs().map(|run| &view.draws[run.draw]);
+    let tested = draws().find_map(|draw| Some((draw, draw.visibility.tests?, draw.depth.as_ref()?)));
+    let Some((context, direction, plane)) = tested else { return };
+    // A draw before the first test would discard the bounds.
+    if draws().take_while(|draw| draw.visibility.tests.is_none()).any(|draw| draw.visibility.recedes(direction)) {
+        return;
+    }
+    count(view.counters, Counter::HizRebuiltTiles, 1);
     let stored = DepthPlane { plane, bits: context.depth_bits };
     // Other pixels of the image may change at the same time.
     let inside = within(view.area, bounds.pixels());

@@ -49,11 +49,13 @@ enum Look {
     HoledReadOnly,
     /// It is drawn where its depth is stored already.
     Equal,
+    /// It is drawn behind stored depths, and it writes no depth.
+    Behind,
 }
 
 impl Look {
     fn writes_depth(self) -> bool {
-        !matches!(self, Self::ReadOnly | Self::Glass | Self::HoledReadOnly | Self::Equal)
+        !matches!(self, Self::ReadOnly | Self::Glass | Self::HoledReadOnly | Self::Equal | Self::Behind)
     }
 
     fn has_holes(self) -> bool {
@@ -130,6 +132,9 @@ fn append_cases(cases: &mut Vec<Entry>) {
         ("small", Scene::hidden_small()),
         ("large", Scene::hidden_large()),
         ("copied", Scene::hidden_copied()),
+        ("overwritten", Scene::hidden_overwritten()),
+        ("before_receding", Scene::hidden_before_receding()),
+        ("beside_reversed", Scene::hidden_beside_reversed()),
     ];
     for (name, scene) in hidden {
         cases.push(Entry::new(format!("hidden.exact.{name}"), chapter, move |gpu: &Gpu| draw(gpu, &scene)));
@@ -146,6 +151,7 @@ fn append_cases(cases: &mut Vec<Entry>) {
         ("glass", Look::Glass),
         ("holed_read_only", Look::HoledReadOnly),
         ("equal", Look::Equal),
+        ("behind", Look::Behind),
     ];
     for (name, look) in looks {
         // The draw between the hidden one and the wall, the hidden one, and the hidden one behind
@@ -346,7 +352,8 @@ impl Mesh {
         match (self.look, greater) {
             (Look::Anywhere, _) => vk::CompareOp::ALWAYS,
             (Look::Equal, _) => vk::CompareOp::EQUAL,
-            (_, false) => vk::CompareOp::LESS_OR_EQUAL,
+            (Look::Behind, false) => vk::CompareOp::GREATER_OR_EQUAL,
+            (Look::Behind, true) | (_, false) => vk::CompareOp::LESS_OR_EQUAL,
             (_, true) => vk::CompareOp::GREATER_OR_EQUAL,
         }
     }
@@ -404,6 +411,29 @@ impl Scene {
         let first = Mesh::wall(60, [9, 80, 40, 255]);
         let behind = Mesh { breaks: true, ..Mesh::fine(48) };
         Self { meshes: vec![first, behind], copies: true, ..Self::between([Look::Opaque; 2]) }
+    }
+
+    /// Returns [`Self::hidden_copied`] with a cell behind the copy that overwrites the copied depths
+    /// of two tiles.
+    fn hidden_overwritten() -> Self {
+        let first = Mesh::wall(60, [9, 80, 40, 255]);
+        let over = Mesh { cell: [128, 64], look: Look::Anywhere, breaks: true, ..Mesh::wall(40, [7, 7, 90, 255]) };
+        let meshes = vec![first, over, Mesh::fine(48)];
+        Self { meshes, copies: true, ..Self::between([Look::Opaque; 2]) }
+    }
+
+    /// Returns a wall, a mesh of small cells behind it, and a cell that is drawn whatever is stored.
+    fn hidden_before_receding() -> Self {
+        let over = Mesh { cell: [8, 8], look: Look::Anywhere, ..Mesh::wall(60, [9, 80, 40, 255]) };
+        Self { meshes: vec![Mesh::screen(SIZE), Mesh::fine(48), over], ..Self::between([Look::Opaque; 2]) }
+    }
+
+    /// Returns a cell that is drawn behind stored depths, a wall, and seven rows of sixteen cells
+    /// behind the wall.
+    fn hidden_beside_reversed() -> Self {
+        let reversed = Mesh { cell: [8, 8], look: Look::Behind, ..Mesh::wall(16, [9, 80, 40, 255]) };
+        let hidden = Mesh { place: [0, 64], cell: [8, 8], cells: [16, 7], ..Mesh::fine(48) };
+        Self { meshes: vec![reversed, Mesh::screen(SIZE), hidden], ..Self::between([Look::Opaque; 2]) }
     }
 
     /// Returns a wall that a later triangle hides in the first column of tiles and in five of the

@@ -100,7 +100,7 @@ impl<'a> DrawJob<'a> {
     pub(super) fn fragments_in(&self, context: &PassContext<'_>) -> FragmentState<'a> {
         // Queries count primitives that later ones hide.
         let is_counted = context.queries.occlusion.counter().is_some() || context.counts_vertices();
-        let may_hide = self.state.visibility.tests.is_some() && !is_counted;
+        let may_hide = self.state.visibility.tests.is_some() && context.pending.depth(0).is_some() && !is_counted;
         let segment = || {
             let state = PixelState::of(self.dynamic, &self.state.pipeline);
             state.context(context.pass, context.deadline, None).with_segment().segment

@@ -177,7 +177,7 @@ fn record_outcome(draws: &[DeferredDraw], outcome: &Outcome) {
     }
 }
 
-/// Returns the role of draws with a draw's state.
+/// Returns the role of draws with a draw's state, and stores their segment.
 ///
 /// # Errors
 /// The counter of the reason for which the draws cannot be deferred.
@@ -194,6 +194,7 @@ fn role(context: &PassContext<'_>, job: &DrawJob<'_>) -> Result<LookaheadRole, C
     }
     let state = PixelState::of(job.dynamic, pipeline);
     let pixels: PixelContext<'_> = state.context(context.pass, context.deadline, None).with_segment();
+    job.state.segment.get_or_init(|| pixels.segment);
     let role = pixels.lookahead_role().ok_or(Counter::PoshNotDeferredOrder)?;
     Ok(if primitives.depths_within_corners { role } else { role.with_unknown_depths() })
 }

@@ -128,7 +128,7 @@ fn set_up(
         assembled.process_patches(front, (patches[*memory], piece), out)
     };
     if chunks.len() > 1 && draw.is_parallel(context.gpu, primitives) {
-        return add_in_parallel(context, draw, Chunks { count: chunks.len(), set_up: &set_up }, is_full);
+        return add_in_parallel(context, draw, Chunks { count: chunks.len(), primitives, set_up: &set_up }, is_full);
     }
     if is_full {
         tile_pass::run_beside(context, tile_pass::NO_WORK)?;

@@ -67,6 +67,8 @@ impl AssembledDraw<'_> {
 /// Chunks of a draw.
 pub(super) struct Chunks<'a> {
     pub(super) count: usize,
+    /// Approximate number of output primitives of all chunks.
+    pub(super) primitives: usize,
     /// Sets up the primitives of a chunk, selected by number. Returns false if a program was
     /// interrupted.
     pub(super) set_up: &'a SetUp<'a>,
@@ -99,8 +101,9 @@ pub(super) fn add(context: &mut PassContext<'_>, draw: AssembledDraw<'_>) -> Res
             return Err(draw.timed_out());
         }
         start = range.end;
-        let is_full = context.pending.is_full(range.len().saturating_mul(amplification));
-        if draw.is_parallel(gpu, range.len().saturating_mul(amplification)) {
+        let primitives = range.len().saturating_mul(amplification);
+        let is_full = context.pending.is_full(primitives);
+        if draw.is_parallel(gpu, primitives) {
             // Distributes the primitives over all threads.
             let share = range.len().div_ceil(gpu.config().threads);
             let size = max_chunk.min(share.next_multiple_of(SHARE_PRIMITIVES.div_ceil(amplification)));
@@ -109,14 +112,14 @@ pub(super) fn add(context: &mut PassContext<'_>, draw: AssembledDraw<'_>) -> Res
                 let start = range.start + index * size;
                 assembled.process(front, start..range.end.min(start + size), out)
             };
-            let chunks = Chunks { count: range.len().div_ceil(size), set_up: &set_up };
+            let chunks = Chunks { count: range.len().div_ceil(size), primitives, set_up: &set_up };
             add_in_parallel(context, draw, chunks, is_full)?;
             continue;
         }
         if is_full {
             tile_pass::run_beside(context, tile_pass::NO_WORK)?;
         }
-        add_in_order(context, draw, range.len(), |front, out| assembled.process(front, range, out))?;
+        add_in_order(context, draw, primitives, |front, out| assembled.process(front, range, out))?;
     }
     Ok(())
 }
@@ -173,11 +176,11 @@ pub(super) fn add_in_parallel(
     is_full: bool,
 ) -> Result<(), DeviceLost> {
     let AssembledDraw { fragments, assembled } = draw;
-    let Chunks { count, set_up } = chunks;
+    let Chunks { count, primitives, set_up } = chunks;
     let results: Vec<Mutex<(Vec<Window>, Captured)>> = (0..count).map(|_| Mutex::default()).collect();
     let (grid, scissor) = (*context.pending.grid(), draw.scissor());
     // Tests beside the tile pass use the bounds before it, to which the queued draws have added.
-    let bounds = context.pending.take_early_bounds(fragments, draw.assembled.count());
+    let bounds = context.pending.take_early_bounds(fragments, primitives);
     let (gpu, ok) = (context.gpu, AtomicBool::new(true));
     let set_up_chunk = |index: usize| {
         let mut triangles = Vec::new();
