@@ -2,10 +2,11 @@
 //! tile of a depth attachment.
 //!
 //! The structure is queried in front of the tiler (`early`), at the start of a tile, and in the
-//! rasterizer down to 2x2 quads (`quads`). It is updated in the first two places only, from the
-//! bounds of primitives that are certain to write depth, never from pixels (forward update). All
-//! primitives of a segment of a tile update it before the segment is rasterized, so that a later
-//! primitive may drop an earlier one that it hides. The primitives of a segment are opaque in the
+//! rasterizer down to 2x2 quads (`quads`). It is updated in all three places, by the depths and the
+//! coverage of primitives that are certain to write depth (forward update). Stored depths are read
+//! only where all bounds of a tile are unknown. Large primitives of a segment update the structure
+//! before the segment is tested, in front of the tiler and in a tile. A later primitive then drops
+//! an earlier one that it hides. The primitives of a segment are opaque in the
 //! same attachments, compare and write depth in one direction, and have no other effect. The
 //! structure belongs to the image (`cache`): later passes find it again, and clears reset it.
 //! Source: DESIGN 3.2.
@@ -47,7 +48,7 @@ const GROUPS_LOG2: u32 = TILE_LOG2 - GROUP_LOG2;
 /// Number of groups of a tile.
 pub const GROUPS: usize = 1 << (2 * GROUPS_LOG2);
 
-/// DepthRange of depths.
+/// Range of depths.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DepthRange {
     /// Minimum depth.
@@ -57,7 +58,7 @@ pub struct DepthRange {
 }
 
 impl DepthRange {
-    /// DepthRange of all depths.
+    /// Range of all depths.
     const UNKNOWN: Self = Self { min: f32::NEG_INFINITY, max: f32::INFINITY };
 
     /// Returns the range that contains a single depth.
@@ -97,7 +98,7 @@ pub struct GroupCoverage {
     pub pixels: u64,
 }
 
-/// DepthDirection of a depth comparison.
+/// Direction of a depth comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DepthDirection {
     /// Smaller depths pass.
@@ -179,7 +180,7 @@ impl DepthDirection {
 /// Effects of a draw on the structure.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Visibility {
-    /// DepthDirection in which hidden fragments may be dropped.
+    /// Direction in which hidden fragments may be dropped.
     pub tests: Option<DepthDirection>,
     /// True if its primitives write depth wherever they cover pixels and pass.
     pub updates_hiz: bool,
@@ -237,7 +238,7 @@ pub struct Bounds {
     groups: [DepthRange; GROUPS],
     all: DepthRange,
     layers: [Layer; GROUPS],
-    /// DepthDirection of the layers.
+    /// Direction of the layers.
     direction: Option<DepthDirection>,
     /// Pixels of the tile that lie in the image: `[x0, y0, x1, y1]` with exclusive ends.
     pixels: [i64; 4],
