@@ -23,6 +23,13 @@ struct Fixup {
     to: JumpTarget,
 }
 
+/// Call site of a cold call, and the positions of its out-of-line part and of the next instruction.
+struct ColdParts {
+    site: u32,
+    part: usize,
+    behind: usize,
+}
+
 #[derive(Clone, Copy)]
 enum JumpTarget {
     Block(Block),
@@ -32,6 +39,11 @@ enum JumpTarget {
     /// The first instruction after a back edge, by number.
     Behind(usize),
     SaveAll,
+    /// The out-of-line part of a cold call, by number.
+    ColdCall(usize),
+    /// The first instruction after a cold call, by number.
+    BehindCold(usize),
+    SaveAllForSite,
     /// A label within one instruction of the machine IR.
     Label(usize),
 }
@@ -61,6 +73,8 @@ struct Emitter<'a> {
     behind: Vec<usize>,
     labels: Vec<usize>,
     expired: Vec<usize>,
+    /// Call site of each cold call, and the positions of its parts.
+    cold: Vec<ColdParts>,
     barriers: Vec<usize>,
     /// Positions of immediates that become a barrier's offset from the entry, each with the
     /// barrier's number.
@@ -96,6 +110,7 @@ pub fn encode(
         behind: Vec::new(),
         labels: Vec::new(),
         expired: Vec::new(),
+        cold: Vec::new(),
         barriers: Vec::new(),
         resumes: Vec::new(),
         input,
@@ -106,7 +121,7 @@ pub fn encode(
         emitter.block(Block::new(block))?;
     }
     let epilogue = emitter.epilogue()?;
-    let save_all = emitter.back_edges()?;
+    let save_all = [emitter.back_edges()?, emitter.cold_calls()?];
     emitter.apply_fixups(epilogue, save_all);
     let mut bytes = function.pool.clone();
     bytes.resize(start, 0);
@@ -226,6 +241,7 @@ impl Emitter<'_> {
             plain @ MachineInst::Plain { .. } => self.plain(plain, self.output.inst_allocs(inst)),
             MachineInst::Call { site, routine } => self.call(*site, *routine),
             MachineInst::BackEdge { work } => self.back_edge(*work),
+            MachineInst::ColdCall { site } => self.cold_call(*site),
             MachineInst::Barrier => self.barrier(),
             MachineInst::Jump { to, .. } => self.emit_jump(block, *to),
             MachineInst::Branch { code, then, otherwise } => {
@@ -330,6 +346,31 @@ impl Emitter<'_> {
         Ok(())
     }
 
+    fn cold_call(&mut self, site: u32) -> Result<()> {
+        self.jump(Code::Jae_rel32_64, JumpTarget::ColdCall(self.cold.len()))?;
+        self.cold.push(ColdParts { site, part: 0, behind: self.code.len() });
+        Ok(())
+    }
+
+    /// Emits the out-of-line parts of cold calls and the stub that calls the runtime and preserves
+    /// all registers. Returns the position of the stub.
+    fn cold_calls(&mut self) -> Result<usize> {
+        for number in 0..self.cold.len() {
+            self.cold[number].part = self.code.len();
+            let site = self.cold[number].site;
+            self.with(Instruction::with2(Code::Mov_rm32_imm32, frame_memory(Frame::COLD_SITE), site))?;
+            self.jump(Code::Call_rel32_64, JumpTarget::SaveAllForSite)?;
+            // The carry flag stays clear for the instructions that follow.
+            self.with(Ok(Instruction::with(Code::Clc)))?;
+            self.jump(Code::Jmp_rel32_64, JumpTarget::BehindCold(number))?;
+        }
+        let stub = self.code.len();
+        if !self.cold.is_empty() {
+            self.save_all(Frame::CALL)?;
+        }
+        Ok(stub)
+    }
+
     fn barrier(&mut self) -> Result<()> {
         self.with(Instruction::with2(Code::Mov_rm64_imm32, frame_memory(Frame::RESUME), 0))?;
         self.resumes.push((self.code.len() - 4, self.barriers.len()));
@@ -351,12 +392,14 @@ impl Emitter<'_> {
         }
         let stub = self.code.len();
         if !self.behind.is_empty() {
-            self.save_all()?;
+            self.save_all(Frame::CHECK)?;
         }
         Ok(stub)
     }
 
-    fn save_all(&mut self) -> Result<()> {
+    /// Emits a stub that saves all registers, calls the runtime's function in a field of the frame,
+    /// and restores the registers.
+    fn save_all(&mut self, function: usize) -> Result<()> {
         let vectors = self.target.vector_count();
         let bytes = self.target.vector_bytes();
         let masks = if self.target == Target::Avx512 { 8 } else { 0 };
@@ -376,7 +419,8 @@ impl Emitter<'_> {
             }));
         insts.push(Ok(Instruction::with(Code::VEX_Vzeroupper)));
         insts.push(Instruction::with2(Code::Mov_r64_rm64, Register::RDI, Register::R15));
-        insts.push(Instruction::with1(Code::Call_rm64, frame_memory(Frame::CHECK)));
+        insts.push(Instruction::with2(Code::Mov_r32_rm32, Register::ESI, frame_memory(Frame::COLD_SITE)));
+        insts.push(Instruction::with1(Code::Call_rm64, frame_memory(function)));
         insts.extend((0..vectors).map(|index| Instruction::with2(load, vector(index), slot(index))));
         insts.extend(
             (0..masks).map(|index| {
@@ -389,7 +433,7 @@ impl Emitter<'_> {
         insts.into_iter().try_for_each(|inst| self.with(inst))
     }
 
-    fn apply_fixups(&mut self, epilogue: usize, save_all: usize) {
+    fn apply_fixups(&mut self, epilogue: usize, [save_all, save_all_for_site]: [usize; 2]) {
         for fixup in &self.fixups {
             let to = match fixup.to {
                 JumpTarget::Block(block) => self.blocks[block.index()],
@@ -397,6 +441,9 @@ impl Emitter<'_> {
                 JumpTarget::Expired(number) => self.expired[number],
                 JumpTarget::Behind(number) => self.behind[number],
                 JumpTarget::SaveAll => save_all,
+                JumpTarget::ColdCall(number) => self.cold[number].part,
+                JumpTarget::BehindCold(number) => self.cold[number].behind,
+                JumpTarget::SaveAllForSite => save_all_for_site,
                 JumpTarget::Label(number) => self.labels[number],
             };
             let distance = to as i64 - (fixup.at as i64 + 4);

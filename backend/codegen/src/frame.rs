@@ -227,6 +227,8 @@ pub struct Frame {
     pub stopped: u32,
     /// Zero, for loads without a valid address.
     pub zero: u32,
+    /// Number of the call site of the current cold call.
+    pub cold_site: u32,
     /// Active lanes at the start.
     pub active: Mask,
     /// Lanes that are not helpers.
@@ -261,6 +263,7 @@ impl Frame {
     pub const EXPIRED: usize = offset_of!(Self, expired);
     pub const STOPPED: usize = offset_of!(Self, stopped);
     pub const ZERO: usize = offset_of!(Self, zero);
+    pub const COLD_SITE: usize = offset_of!(Self, cold_site);
     pub const ACTIVE: usize = offset_of!(Self, active);
     pub const REAL: usize = offset_of!(Self, real);
     pub const KILLED: usize = offset_of!(Self, killed);

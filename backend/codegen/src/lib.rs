@@ -188,6 +188,8 @@ pub struct Site {
     pub one_image: Option<u32>,
     /// Index into `Frame::cached_ranges` where the runtime records the address range that it found.
     pub cached_range: Option<u32>,
+    /// True if generated code continues with a copy of memory as the result.
+    pub is_cold: bool,
 }
 
 impl Site {
@@ -199,7 +201,7 @@ impl Site {
             }
             _ => None,
         };
-        Self { inst, uniform, one_image, cached_range: None }
+        Self { inst, uniform, one_image, cached_range: None, is_cold: false }
     }
 }
 

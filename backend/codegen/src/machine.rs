@@ -117,6 +117,12 @@ pub enum MachineInst {
         /// found one.
         routine: Option<u32>,
     },
+    /// A call of the runtime for a call site if the carry flag is clear. It preserves all registers
+    /// and the carry flag. The operands are in the frame's arguments.
+    ColdCall {
+        /// Number of the call site.
+        site: u32,
+    },
     /// A loop's back edge, at which the runtime checks the time limit periodically.
     BackEdge {
         /// Approximate number of instructions of one iteration.

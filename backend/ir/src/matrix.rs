@@ -61,6 +61,11 @@ impl MatrixForm {
         }
     }
 
+    /// Returns the distance of rows in a copy of the strip, in bytes.
+    pub const fn line_bytes(self) -> u32 {
+        if matches!(self, Self::Columns) { 16 } else { 64 }
+    }
+
     /// Returns the largest factor of the stride, and the number of bytes that follow each other.
     pub const fn extent(self) -> (u32, u32) {
         match self {

@@ -147,6 +147,7 @@ features! {
         lines: PhysicalDeviceLineRasterizationFeaturesKHR = KHR_LINE_RASTERIZATION_NAME;
         divisors: PhysicalDeviceVertexAttributeDivisorFeaturesKHR = KHR_VERTEX_ATTRIBUTE_DIVISOR_NAME;
         barycentric: PhysicalDeviceFragmentShaderBarycentricFeaturesKHR = KHR_FRAGMENT_SHADER_BARYCENTRIC_NAME;
+        cooperative_matrix: PhysicalDeviceCooperativeMatrixFeaturesKHR = KHR_COOPERATIVE_MATRIX_NAME;
         compute_derivatives: PhysicalDeviceComputeShaderDerivativesFeaturesNV = NV_COMPUTE_SHADER_DERIVATIVES_NAME;
         float_controls2: PhysicalDeviceShaderFloatControls2FeaturesKHR = KHR_SHADER_FLOAT_CONTROLS2_NAME;
         quad_control: PhysicalDeviceShaderQuadControlFeaturesKHR = KHR_SHADER_QUAD_CONTROL_NAME;

@@ -11,7 +11,8 @@ use vitric_ir::{Inst, MatrixForm, MatrixLoad, MatrixStore, Space, Value};
 use super::super::machine::{MachineInst, Mem, Operand, SCALAR, VECTOR};
 use super::super::table::V;
 use super::{Lower, Result, ValueLocation, WaveRegs};
-use crate::Target;
+use crate::frame::{Frame, LANES_BYTES};
+use crate::{Site, Target};
 
 /// Rows of a strip in memory.
 #[derive(Clone, Copy)]
@@ -49,26 +50,25 @@ impl Lower<'_> {
         if !self.is_strip_direct(space) {
             return self.call(inst, false);
         }
+        let (numbered, arguments) = inst.numbered();
+        for (argument, value) in arguments.into_iter().enumerate() {
+            let word = self.scalar(value);
+            let memory = Operand::Mem(Mem::frame(Frame::ARGUMENT + argument * LANES_BYTES));
+            self.plain(Code::Mov_rm32_r32, &[memory, Operand::Use(word)]);
+        }
+        let copy = self.define(SCALAR, Code::Lea_r64_m, &[Operand::Mem(Mem::frame(Frame::RESULT))]);
+        let line = self.scalar_constant(form.line_bytes());
         let strip = self.check_strip(form, space, [offset, stride], false);
-        let [then, otherwise, join] = [0; 3].map(|_| self.out.block());
-        self.push(MachineInst::Branch { code: Code::Jb_rel32_64, then, otherwise });
-        let mark = self.converted.mark();
-        self.block = Some(then);
-        let words = self.load_strip(form, strip.rows);
-        self.leave_strip(join, &words);
-        self.converted.forget(mark);
-        self.block = Some(otherwise);
-        self.call(inst, false)?;
-        self.record_range(strip.cached_range);
-        let called: Vec<WaveRegs> = inst.results().map(|result| self.vector(result)).collect();
-        self.leave_strip(join, &called);
-        self.converted.forget(mark);
-        self.block = Some(join);
-        for result in inst.results() {
-            let parts = self.parts(self.target.parts(), |lower, _| lower.vector_register());
-            let registers = (0..parts.count).map(|part| parts.at(part));
-            self.out.blocks[join.index()].parameters.extend(registers);
-            self.set_location(result, ValueLocation::Vector(parts));
+        self.sites.push(Site { cached_range: strip.cached_range, is_cold: true, ..Site::new(numbered, false) });
+        self.push(MachineInst::ColdCall { site: self.sites.len() as u32 - 1 });
+        // The runtime has copied a strip that is not in a range as a whole.
+        let first = self.change(Code::Cmovae_r64_rm64, strip.rows.first, &[Operand::Use(copy)]);
+        let stride = self.change(Code::Cmovae_r64_rm64, strip.rows.stride, &[Operand::Use(line)]);
+        let twice = Operand::Mem(Mem::at(stride, 0).indexed(stride, 2));
+        let triple = self.define(SCALAR, Code::Lea_r64_m, &[twice]);
+        let words = self.load_strip(form, Rows { first, stride, triple });
+        for (result, word) in inst.results().zip(words) {
+            self.set_location(result, ValueLocation::Vector(word));
         }
         Ok(())
     }
@@ -91,12 +91,6 @@ impl Lower<'_> {
             Space::Buffer { element, .. } => element.is_none_or(|element| self.is_uniform(element)),
             Space::Push | Space::Shared | Space::Address { .. } => true,
             _ => false,
-        }
-    }
-
-    fn record_range(&mut self, cached_range: Option<u32>) {
-        if let Some(site) = self.sites.last_mut() {
-            site.cached_range = cached_range;
         }
     }
 
@@ -145,12 +139,6 @@ impl Lower<'_> {
         let limit = self.define(SCALAR, Code::Mov_r32_rm32, &[Operand::Mem(limit)]);
         self.plain(Code::Cmp_r64_rm64, &[Operand::Use(last), Operand::Use(limit)]);
         CheckedStrip { rows: Rows { first, stride, triple }, cached_range }
-    }
-
-    fn leave_strip(&mut self, join: regalloc2::Block, words: &[WaveRegs]) {
-        let parts = self.target.parts();
-        let arguments = words.iter().flat_map(|word| (0..parts).map(|part| word.at(part))).collect();
-        self.push(MachineInst::Jump { to: join, arguments });
     }
 
     fn load_strip(&mut self, form: MatrixForm, rows: Rows) -> Vec<WaveRegs> {

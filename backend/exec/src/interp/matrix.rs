@@ -50,26 +50,44 @@ impl Strip {
 }
 
 impl Access<'_> {
+    /// Copies a strip of a matrix in memory, row after row.
+    pub(super) fn copy_matrix(&self, load: &MatrixLoad) -> [Lanes; RESULTS] {
+        let form = load.form;
+        let mut copy = [[0; WAVE]; RESULTS];
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(copy.as_flattened_mut());
+        for i in 0..form.elements() {
+            for (lane, part) in self.element_of(load, i).into_iter().enumerate() {
+                let (rows, column) = form.place(i, lane as u32);
+                let at = (rows * form.line_bytes() + column) as usize;
+                let size = form.bytes() as usize;
+                bytes[at..at + size].copy_from_slice(&part.to_le_bytes()[..size]);
+            }
+        }
+        copy
+    }
+
+    /// Loads element `i` of the lanes, whose upper bits are undefined.
+    fn element_of(&self, load: &MatrixLoad, i: u32) -> Lanes {
+        let &MatrixLoad { form, space, offset, stride, .. } = load;
+        let (space, [selected, offsets]) = Strip { form, space, offset, stride }.element(self, i);
+        // A part of a dword is loaded with its dword, as by other loads.
+        let aligned = if form.bytes() < 4 { offsets.map(|offset| offset & !3) } else { offsets };
+        let registers = [selected, aligned];
+        let words = Access { registers: &registers, ..*self }.load(Mask::MAX, space, Value(1));
+        array::from_fn(|lane| if form.bytes() < 4 { words[lane] >> (8 * (offsets[lane] % 4)) } else { words[lane] })
+    }
+
     /// Loads a strip of a matrix in all lanes.
     pub(super) fn load_matrix(&self, load: &MatrixLoad) -> [Lanes; RESULTS] {
-        let &MatrixLoad { form, space, offset, stride, .. } = load;
-        let strip = Strip { form, space, offset, stride };
         let mut results = [[0; WAVE]; RESULTS];
-        for i in 0..form.elements() {
-            let (space, [selected, offsets]) = strip.element(self, i);
-            // A part of a dword is loaded with its dword, as by other loads.
-            let aligned = if form.bytes() < 4 { offsets.map(|offset| offset & !3) } else { offsets };
-            let registers = [selected, aligned];
-            let words = Access { registers: &registers, ..*self }.load(Mask::MAX, space, Value(1));
-            let part = |lane: usize| words[lane] >> (8 * (offsets[lane] % 4));
-            match form {
-                MatrixForm::Words | MatrixForm::Columns | MatrixForm::Quads => results[i as usize] = words,
-                MatrixForm::Halves => {
-                    results[i as usize] = kernels::unary(UnaryOp::HalfToFloat, &array::from_fn(part));
-                }
+        for i in 0..load.form.elements() {
+            let part = self.element_of(load, i);
+            match load.form {
+                MatrixForm::Words | MatrixForm::Columns | MatrixForm::Quads => results[i as usize] = part,
+                MatrixForm::Halves => results[i as usize] = kernels::unary(UnaryOp::HalfToFloat, &part),
                 MatrixForm::Bytes => {
                     let packed = &mut results[0];
-                    (0..WAVE).for_each(|lane| packed[lane] |= (part(lane) & 0xff) << (8 * i));
+                    (0..WAVE).for_each(|lane| packed[lane] |= (part[lane] & 0xff) << (8 * i));
                 }
             }
         }

@@ -611,6 +611,7 @@ impl CodeEnvironment for Environment<'_> {
             return None;
         }
         match &site.inst {
+            Inst::MatrixLoad(load) if site.is_cold => *results = access.copy_matrix(load),
             Inst::MatrixLoad(load) => *results = access.load_matrix(load),
             Inst::MatrixStore(store) => access.store_matrix(store),
             inst => [results[0], results[1]] = access.execute(inst, site.uniform),

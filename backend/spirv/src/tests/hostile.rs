@@ -58,12 +58,37 @@ fn types_of_missing_extensions_are_named_where_they_are_used() {
         declarations.extend_from_slice(&[(Op::TypeArray, &[8, 7, 6]), (Op::TypePointer, &[9, 7, 8])]);
         refusal(&compute(&declarations, &[(Op::Label, &[20]), (Op::Variable, &[9, 21, 7]), (Op::Return, &[])]))
     };
-    let matrix = uses(&[(Op::TypeCooperativeMatrixKHR, &[7, 5, 6, 6, 6, 6])]);
-    assert_eq!(matrix, Error::Unsupported("TypeCooperativeMatrixKHR".into()));
     for (width, encoding) in [(16, 0), (8, 4214), (8, 4215)] {
         let float = uses(&[(Op::TypeFloat, &[7, width, encoding])]);
         assert_eq!(float, Error::Unsupported(format!("{width}-bit floats of encoding {encoding}")));
     }
+}
+
+#[test]
+fn matrices_have_supported_shapes() {
+    use spirv::Op;
+    // Constants: 3 is the scope of subgroups, 0 the use as a left factor.
+    let of = |component: u32, rows: u32, columns: u32, scope: u32, usage: u32| {
+        let constants = [rows, columns, scope, usage].map(|word| [4, word]);
+        let ids: Vec<[u32; 3]> = (30..).zip(constants).map(|(id, [ty, word])| [ty, id, word]).collect();
+        let mut declarations: Vec<(Op, &[u32])> =
+            vec![(Op::TypeInt, &[4, 32, 0]), (Op::TypeFloat, &[5, 32]), (Op::TypeFloat, &[6, 64])];
+        declarations.extend(ids.iter().map(|constant| (Op::Constant, &constant[..])));
+        let matrix = [7, component, 32, 30, 31, 33];
+        declarations.extend([(Op::TypeCooperativeMatrixKHR, &matrix[..]), (Op::TypePointer, &[9, 7, 7])]);
+        let body: [(Op, &[u32]); 3] = [(Op::Label, &[20]), (Op::Variable, &[9, 21, 7]), (Op::Return, &[])];
+        compile(&parse(&compute(&declarations, &body)).unwrap(), "main", vk::ShaderStageFlags::COMPUTE, &Vec::new())
+            .map(|_| ())
+    };
+    let unsupported = |what: &str| Err(Error::Unsupported(format!("cooperative matrices of {what}")));
+    assert_eq!(of(5, 16, 64, 3, 0), Ok(()));
+    assert_eq!(of(5, 8, 16, 3, 0), unsupported("8 rows and 16 columns"));
+    assert_eq!(of(5, 16, 0, 3, 0), unsupported("16 rows and 0 columns"));
+    assert_eq!(of(5, 0x8000_0000, 16, 3, 0), unsupported("2147483648 rows and 16 columns"));
+    assert_eq!(of(5, 16, 16, 2, 0), unsupported("scope Some(Workgroup)"));
+    assert_eq!(of(6, 16, 16, 3, 0), unsupported("Float(64)"));
+    assert_eq!(of(7, 16, 16, 3, 0).map_err(|error| error.to_string().contains("matri")), Err(true));
+    assert_eq!(of(5, 16, 16, 3, 3), Err(Error::Malformed("an unknown use of a matrix")));
 }
 
 #[test]

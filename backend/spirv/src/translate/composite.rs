@@ -142,12 +142,15 @@ impl Translator<'_> {
             }
             Op::VectorTimesScalar | Op::MatrixTimesScalar => {
                 let (words, factor) = (self.words(a)?, self.word(b)?);
-                if let Some(relaxed) = self.may_contract(inst, Number::of(self.module, inst.word(0)?)?) {
+                let number = Number::of(self.module, inst.word(0)?)?;
+                // Cooperative matrices may have integers.
+                if let Number::Int(_) = number {
+                    return Ok(words.iter().map(|&word| self.builder.binary(BinaryOp::IMul, word, factor)).collect());
+                }
+                if let Some(relaxed) = self.may_contract(inst, number) {
                     return Ok(words.iter().map(|&word| self.relaxed_product(relaxed, word, factor)).collect());
                 }
-                let is_integer = matches!(Number::of(self.module, inst.word(0)?)?, Number::Int(_));
-                let op = if is_integer { BinaryOp::IMul } else { BinaryOp::FMul };
-                Ok(words.iter().map(|&word| self.builder.binary(op, word, factor)).collect())
+                Ok(words.iter().map(|&word| self.builder.binary(BinaryOp::FMul, word, factor)).collect())
             }
             Op::MatrixTimesVector => {
                 let columns = self.columns(a)?;

@@ -3,6 +3,7 @@
 
 mod barycentric;
 mod clocks_and_atomics;
+mod cooperative_matrices;
 mod denormals;
 mod extended_programs;
 mod functions;
