@@ -96,12 +96,12 @@ impl Lower<'_> {
     fn multiply_floats(&mut self, left: &[Value], right: &[Value], mut sums: Vec<WaveRegs>) -> Vec<WaveRegs> {
         self.store_left(left, StoredForm::Plain);
         let rows = self.rows_at_once();
-        for first in (0..BLOCK).step_by(rows) {
+        for (first, sums) in (0..BLOCK).step_by(rows).zip(sums.chunks_mut(rows)) {
             for (k, &factor) in right.iter().enumerate() {
                 let factor = self.vector(factor);
-                for row in first..first + rows {
+                for (row, sum) in (first..).zip(&mut *sums) {
                     let element = self.broadcast_source(self.stored(row, k));
-                    sums[row] = self.fused(V::Fma231, sums[row], factor, element);
+                    *sum = self.fused(V::Fma231, *sum, factor, element);
                 }
             }
         }
@@ -191,14 +191,14 @@ impl Lower<'_> {
                 self.extended(words, is_right_signed)
             })
             .collect();
-        for first in (0..BLOCK).step_by(rows) {
+        for (first, sums) in (0..BLOCK).step_by(rows).zip(sums.chunks_mut(rows)) {
             for (k, factors) in right.iter().enumerate() {
-                for row in first..first + rows {
+                for (row, sum) in (first..).zip(&mut *sums) {
                     let (word, lane) = place_of_left(row, k);
                     for (odd, &factor) in factors.iter().enumerate() {
                         let element = WaveRegs::one(self.load_broadcast(self.stored(2 * word + odd, lane)));
                         let products = self.pair_product(factor, element);
-                        sums[row] = self.vector2(V::AddI, sums[row], products);
+                        *sum = self.vector2(V::AddI, *sum, products);
                     }
                 }
             }
