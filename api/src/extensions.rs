@@ -330,6 +330,7 @@ pub const TABLE: &[Extension] = &[
     row("VK_KHR_maintenance8", 1, Device, None, &[VERSION_1_1]),
     row("VK_KHR_maintenance9", 1, Device, None, &[PROPERTIES2, VERSION_1_1])
         .limited("No sparse images. Missing attributes read as zeros."),
+    row("VK_KHR_maintenance10", 1, Device, None, &[PROPERTIES2, VERSION_1_1]),
     row("VK_KHR_unified_image_layouts", 1, Device, None, &[PROPERTIES2]).limited("No video."),
     row("VK_KHR_pipeline_binary", 1, Device, None, &["VK_KHR_maintenance5"]),
     row("VK_KHR_pipeline_library", 1, Device, None, &[]),

@@ -347,9 +347,12 @@ pub fn format_properties(format: vk::Format) -> vk::FormatProperties {
 /// Returns the features of a format, including the ones that exceed the 32 bits of
 /// [`format_properties`].
 pub fn format_properties3(format: vk::Format) -> vk::FormatProperties3<'static> {
+    use sys::FormatFeatureFlags2 as New;
     use vk::FormatFeatureFlags2 as Wide;
     let features = format_features(format);
-    let is_depth = format::info(format).is_some_and(|info| info.depth_bits > 0);
+    let info = format::info(format);
+    let is_depth = info.is_some_and(|info| info.depth_bits > 0);
+    let newer = |features: New| Wide::from_raw(features.bits());
     let wide = |features: F| {
         let mut all = Wide::from_raw(u64::from(features.as_raw()));
         if features.intersects(F::STORAGE_IMAGE | F::STORAGE_TEXEL_BUFFER) {
@@ -359,7 +362,14 @@ pub fn format_properties3(format: vk::Format) -> vk::FormatProperties3<'static> 
             all |= Wide::HOST_IMAGE_TRANSFER_EXT;
         }
         if features.contains(F::TRANSFER_DST) {
-            all |= Wide::from_raw(sys::FormatFeatureFlags2::COPY_IMAGE_INDIRECT_DST_KHR.bits());
+            all |= newer(New::COPY_IMAGE_INDIRECT_DST_KHR);
+        }
+        // Queues of every family copy depth and stencil.
+        if is_depth && features.intersects(F::TRANSFER_SRC | F::TRANSFER_DST) {
+            all |= newer(New::DEPTH_COPY_ON_COMPUTE_QUEUE_KHR | New::DEPTH_COPY_ON_TRANSFER_QUEUE_KHR);
+        }
+        if info.is_some_and(|info| info.stencil) && features.intersects(F::TRANSFER_SRC | F::TRANSFER_DST) {
+            all |= newer(New::STENCIL_COPY_ON_COMPUTE_QUEUE_KHR | New::STENCIL_COPY_ON_TRANSFER_QUEUE_KHR);
         }
         if is_depth && features.contains(F::SAMPLED_IMAGE) {
             all |= Wide::SAMPLED_IMAGE_DEPTH_COMPARISON;

@@ -6,7 +6,7 @@ mod common;
 use ash::khr;
 use ash::vk::{self, Handle};
 use common::Driver;
-use vitric_vulkan::names::KHR_COPY_MEMORY_INDIRECT_NAME;
+use vitric_vulkan::names::{KHR_COPY_MEMORY_INDIRECT_NAME, KHR_MAINTENANCE10_NAME};
 use vitric_vulkan::{Newer, Vocabulary, sys};
 
 fn heard(driver: &Driver) -> usize {
@@ -275,6 +275,83 @@ fn indirect_copies_of_any_address_are_survived() {
         let known = described(1, layers.as_ptr(), live);
         driver.run(|_, commands| to_image(commands, &raw const known)).unwrap();
         assert_eq!(heard(&driver), 0);
+    }
+    driver.close();
+}
+
+/// Resolves with unknown modes, of stale images and of regions of any size, and the end of a pass
+/// without a structure.
+#[test]
+fn resolves_of_any_mode_are_survived() {
+    let names = [
+        vk::KHR_DYNAMIC_RENDERING_NAME,
+        vk::KHR_DEPTH_STENCIL_RESOLVE_NAME,
+        vk::KHR_CREATE_RENDERPASS2_NAME,
+        vk::KHR_COPY_COMMANDS2_NAME,
+        KHR_MAINTENANCE10_NAME,
+    ];
+    let driver = Driver::open_for(vk::API_VERSION_1_1, &names);
+    let rendering = khr::dynamic_rendering::Device::new(&driver.instance, &driver.device);
+    let copies = khr::copy_commands2::Device::new(&driver.instance, &driver.device);
+    // SAFETY: usage is valid except for values that the driver checks, and the function has the
+    // type that belongs to its name.
+    unsafe {
+        let found = driver.instance.get_device_proc_addr(driver.device.handle(), c"vkCmdEndRendering2KHR".as_ptr());
+        type End = <sys::PFN_vkCmdEndRendering2KHR as Vocabulary>::Own;
+        let end: End = std::mem::transmute::<unsafe extern "system" fn(), _>(found.unwrap());
+        let make = |samples| {
+            let info = vk::ImageCreateInfo::default()
+                .image_type(vk::ImageType::TYPE_2D)
+                .format(vk::Format::D32_SFLOAT_S8_UINT)
+                .extent(vk::Extent3D { width: 16, height: 16, depth: 1 })
+                .mip_levels(1)
+                .array_layers(1)
+                .samples(samples)
+                .usage(vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC);
+            let image = driver.device.create_image(&info, None).unwrap();
+            let memory = driver.allocate(driver.device.get_image_memory_requirements(image).size).unwrap();
+            driver.device.bind_image_memory(image, memory, 0).unwrap();
+            image
+        };
+        let images = [make(vk::SampleCountFlags::TYPE_4), make(vk::SampleCountFlags::TYPE_1)];
+        let part = vk::ImageSubresourceLayers {
+            aspect_mask: vk::ImageAspectFlags::from_raw(u32::MAX),
+            layer_count: u32::MAX,
+            ..Default::default()
+        };
+        let regions = [vk::ImageResolve2::default()
+            .src_subresource(part)
+            .dst_subresource(part)
+            .src_offset(vk::Offset3D { x: i32::MIN, y: 3, z: 0 })
+            .dst_offset(vk::Offset3D { x: 2, y: i32::MAX, z: 0 })
+            .extent(vk::Extent3D { width: u32::MAX, height: u32::MAX, depth: 1 })];
+        let stale = vk::Image::from_raw(0x0400_0000_1000_0007);
+        let resolve = |[from, to]: [vk::Image; 2], depth: u32, stencil: u32| {
+            let modes = sys::ResolveImageModeInfoKHR {
+                resolve_mode: sys::ResolveModeFlags::from_bits_unchecked(depth),
+                stencil_resolve_mode: sys::ResolveModeFlags::from_bits_unchecked(stencil),
+                ..Default::default()
+            };
+            let info = vk::ResolveImageInfo2::default().src_image(from).dst_image(to).regions(&regions);
+            let info = vk::ResolveImageInfo2 { p_next: (&raw const modes).cast(), ..info };
+            driver.run(|_, commands| copies.cmd_resolve_image2(commands, &info)).unwrap();
+        };
+        heard(&driver);
+        resolve(images, 8, 1);
+        resolve(images, 0, 0);
+        assert_eq!(heard(&driver), 0);
+        resolve(images, 1 << 30, 0);
+        resolve(images, 1, 2);
+        resolve([stale, images[1]], 1, 1);
+        resolve([images[0], vk::Image::null()], 1, 1);
+        assert_eq!(heard(&driver), 4);
+        driver
+            .run(|_, commands| {
+                end(commands, std::ptr::null());
+                rendering.cmd_begin_rendering(commands, &vk::RenderingInfo::default().layer_count(1));
+                end(commands, std::ptr::null());
+            })
+            .unwrap();
     }
     driver.close();
 }

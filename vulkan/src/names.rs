@@ -17,6 +17,7 @@ names! {
     EXT_SHADER_SUBGROUP_PARTITIONED_NAME = c"VK_EXT_shader_subgroup_partitioned";
     KHR_COMPUTE_SHADER_DERIVATIVES_NAME = c"VK_KHR_compute_shader_derivatives";
     KHR_COPY_MEMORY_INDIRECT_NAME = c"VK_KHR_copy_memory_indirect";
+    KHR_MAINTENANCE10_NAME = c"VK_KHR_maintenance10";
     KHR_MAINTENANCE7_NAME = c"VK_KHR_maintenance7";
     KHR_MAINTENANCE8_NAME = c"VK_KHR_maintenance8";
     KHR_MAINTENANCE9_NAME = c"VK_KHR_maintenance9";

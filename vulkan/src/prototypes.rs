@@ -68,7 +68,8 @@ parameters! {
     PipelineBinaryKeyKHR,
     PipelineCreateInfoKHR,
     PresentWait2InfoKHR,
-    ReleaseCapturedPipelineDataInfoKHR
+    ReleaseCapturedPipelineDataInfoKHR,
+    RenderingEndInfoKHR
 }
 
 #[cfg(test)]

@@ -64,6 +64,8 @@ structures! {
     PhysicalDeviceCopyMemoryIndirectFeaturesKHR = PHYSICAL_DEVICE_COPY_MEMORY_INDIRECT_FEATURES_KHR;
     PhysicalDeviceCopyMemoryIndirectPropertiesKHR = PHYSICAL_DEVICE_COPY_MEMORY_INDIRECT_PROPERTIES_KHR;
     PhysicalDeviceLayeredApiPropertiesListKHR = PHYSICAL_DEVICE_LAYERED_API_PROPERTIES_LIST_KHR;
+    PhysicalDeviceMaintenance10FeaturesKHR = PHYSICAL_DEVICE_MAINTENANCE_10_FEATURES_KHR;
+    PhysicalDeviceMaintenance10PropertiesKHR = PHYSICAL_DEVICE_MAINTENANCE_10_PROPERTIES_KHR;
     PhysicalDeviceMaintenance7FeaturesKHR = PHYSICAL_DEVICE_MAINTENANCE_7_FEATURES_KHR;
     PhysicalDeviceMaintenance7PropertiesKHR = PHYSICAL_DEVICE_MAINTENANCE_7_PROPERTIES_KHR;
     PhysicalDeviceMaintenance8FeaturesKHR = PHYSICAL_DEVICE_MAINTENANCE_8_FEATURES_KHR;
@@ -92,6 +94,9 @@ structures! {
     PresentWait2InfoKHR = PRESENT_WAIT_2_INFO_KHR;
     QueueFamilyOwnershipTransferPropertiesKHR = QUEUE_FAMILY_OWNERSHIP_TRANSFER_PROPERTIES_KHR;
     ReleaseCapturedPipelineDataInfoKHR = RELEASE_CAPTURED_PIPELINE_DATA_INFO_KHR;
+    RenderingAttachmentFlagsInfoKHR = RENDERING_ATTACHMENT_FLAGS_INFO_KHR;
+    RenderingEndInfoKHR = RENDERING_END_INFO_KHR;
+    ResolveImageModeInfoKHR = RESOLVE_IMAGE_MODE_INFO_KHR;
     SurfaceCapabilitiesPresentId2KHR = SURFACE_CAPABILITIES_PRESENT_ID_2_KHR;
     SurfaceCapabilitiesPresentWait2KHR = SURFACE_CAPABILITIES_PRESENT_WAIT_2_KHR;
 }
@@ -140,6 +145,7 @@ macro_rules! properties {
 properties! {
     PhysicalDeviceCopyMemoryIndirectPropertiesKHR,
     PhysicalDeviceLayeredApiPropertiesListKHR,
+    PhysicalDeviceMaintenance10PropertiesKHR,
     PhysicalDeviceMaintenance7PropertiesKHR,
     PhysicalDeviceMaintenance9PropertiesKHR,
     PhysicalDevicePipelineBinaryPropertiesKHR,

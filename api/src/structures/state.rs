@@ -14,6 +14,7 @@ pub(super) fn features(to: &mut impl Structures) {
     to.put(Newer(sys::PhysicalDeviceMaintenance7FeaturesKHR { maintenance7: vk::TRUE, ..Default::default() }));
     to.put(Newer(sys::PhysicalDeviceMaintenance8FeaturesKHR { maintenance8: vk::TRUE, ..Default::default() }));
     to.put(Newer(sys::PhysicalDeviceMaintenance9FeaturesKHR { maintenance9: vk::TRUE, ..Default::default() }));
+    to.put(Newer(sys::PhysicalDeviceMaintenance10FeaturesKHR { maintenance10: vk::TRUE, ..Default::default() }));
     // Layouts have no effect on images. The layout of a feedback loop only repeats a flag of the
     // pipelines.
     to.put(Newer(sys::PhysicalDeviceUnifiedImageLayoutsFeaturesKHR {
@@ -137,6 +138,12 @@ pub(super) fn properties(to: &mut impl Structures) {
         ..Default::default()
     }));
     to.put(maintenance7());
+    to.put(Newer(sys::PhysicalDeviceMaintenance10PropertiesKHR {
+        rgba4_opaque_black_swizzled: vk::TRUE,
+        resolve_srgb_format_applies_transfer_function: vk::TRUE,
+        resolve_srgb_format_supports_transfer_function_control: vk::TRUE,
+        ..Default::default()
+    }));
     to.put(Newer(sys::PhysicalDeviceCopyMemoryIndirectPropertiesKHR {
         supported_queues: sys::QueueFlags::GRAPHICS | sys::QueueFlags::COMPUTE | sys::QueueFlags::TRANSFER,
         ..Default::default()

@@ -75,6 +75,8 @@ pub struct AttachmentDesc {
     pub stencil_store: vk::AttachmentStoreOp,
     /// Layout after the pass; undefined if the pass does not name one.
     pub final_layout: vk::ImageLayout,
+    /// True if resolves to the attachment average sRGB samples as they are encoded.
+    pub skips_transfer: bool,
 }
 
 /// One subpass: indices into the pass's attachments, `None` where unused.
@@ -748,6 +750,7 @@ mod tests {
             stencil_load: vk::AttachmentLoadOp::DONT_CARE,
             stencil_store: vk::AttachmentStoreOp::DONT_CARE,
             final_layout: vk::ImageLayout::UNDEFINED,
+            skips_transfer: false,
         };
         let pass = |subpasses: &[SubpassDesc]| PassDesc::new(vec![attachment; 2], subpasses.to_vec());
         assert!(pass(&[]).is_none());

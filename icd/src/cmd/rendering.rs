@@ -1,5 +1,6 @@
 //! Rendering without render pass objects. Each instance is a pass of one subpass, which is created
-//! when it begins. Source: `VK_KHR_dynamic_rendering`, `VK_KHR_dynamic_rendering_local_read`.
+//! when it begins. Source: `VK_KHR_dynamic_rendering`, `VK_KHR_dynamic_rendering_local_read`,
+//! `VK_KHR_maintenance10`.
 
 use std::sync::Arc;
 
@@ -9,6 +10,7 @@ use vitric_entry::entry;
 use vitric_gpu::command::{Command, PassBegin};
 use vitric_gpu::state::{AttachmentDesc, ClearValue, DepthResolve, PassDesc, RateAttachment, SubpassDesc};
 use vitric_memory::SurfaceView;
+use vitric_vulkan::{RenderingAttachmentFlagsInfoKHR, RenderingEndInfoKHR, sys};
 
 use super::Recorder;
 use super::pass::{device_area, end_render_pass};
@@ -34,6 +36,11 @@ fn begin_rendering(call: Call<'_>, recorder: Recorder<'_>, info: In<'_, vk::Rend
 
 #[entry(vkCmdEndRendering)]
 fn end_rendering(recorder: Recorder<'_>) -> Result<()> {
+    end_render_pass(recorder)
+}
+
+#[entry(vkCmdEndRendering2KHR)]
+fn end_rendering2(recorder: Recorder<'_>, _: *const RenderingEndInfoKHR) -> Result<()> {
     end_render_pass(recorder)
 }
 
@@ -126,6 +133,7 @@ impl Attachments<'_> {
             stencil_load: load(stencil_load),
             stencil_store: store(stencil_store),
             final_layout: vk::ImageLayout::UNDEFINED,
+            skips_transfer: false,
         });
         self.views.push(view);
         self.clears.push(clear);
@@ -133,10 +141,11 @@ impl Attachments<'_> {
     }
 
     fn color(&mut self, info: &vk::RenderingAttachmentInfo<'_>) -> Result<Option<u32>> {
-        let add = |info: &vk::RenderingAttachmentInfo<'_>| {
-            self.add(info.image_view, [info.load_op; 2], [info.store_op; 2], clear_value(&info.clear_value))
-        };
-        used(Some(info)).map(add).transpose()
+        let Some(info) = used(Some(info)) else { return Ok(None) };
+        let clear = clear_value(&info.clear_value);
+        let number = self.add(info.image_view, [info.load_op; 2], [info.store_op; 2], clear)?;
+        self.descs[number as usize].skips_transfer = self.skips_transfer(info);
+        Ok(Some(number))
     }
 
     /// Adds an attachment that is written without a previous use.
@@ -153,8 +162,17 @@ impl Attachments<'_> {
     }
 
     fn resolve(&mut self, info: &vk::RenderingAttachmentInfo<'_>) -> Result<Option<u32>> {
-        let resolved = used(Some(info)).filter(|info| self.resolves(info));
-        resolved.map(|info| self.add_target(info.resolve_image_view)).transpose()
+        let Some(info) = used(Some(info)).filter(|info| self.resolves(info)) else { return Ok(None) };
+        let number = self.add_target(info.resolve_image_view)?;
+        self.descs[number as usize].skips_transfer = self.skips_transfer(info);
+        Ok(Some(number))
+    }
+
+    /// Returns true if sRGB samples of an attachment are averaged as they are encoded.
+    fn skips_transfer(&self, info: &vk::RenderingAttachmentInfo<'_>) -> bool {
+        let flags: Option<&RenderingAttachmentFlagsInfoKHR> = self.call.find(info.p_next);
+        let skip = sys::RenderingAttachmentFlagsKHR::RESOLVE_SKIP_TRANSFER_FUNCTION;
+        flags.is_some_and(|info| info.flags.contains(skip))
     }
 
     fn depth_stencil(

@@ -6,9 +6,9 @@ use vitric_api::Result;
 use vitric_entry::entry;
 use vitric_gpu::command::{AttachmentClear, AttachmentsClear, Command};
 use vitric_gpu::state::ClearValue;
-use vitric_gpu::transfer::IndirectRegions;
+use vitric_gpu::transfer::{IndirectRegions, ResolveModes};
 use vitric_vulkan::sys::Handle as _;
-use vitric_vulkan::{CopyMemoryIndirectInfoKHR, CopyMemoryToImageIndirectInfoKHR, sys};
+use vitric_vulkan::{CopyMemoryIndirectInfoKHR, CopyMemoryToImageIndirectInfoKHR, ResolveImageModeInfoKHR, sys};
 
 use super::Recorder;
 use crate::call::{Array, Bytes, Call, In};
@@ -272,26 +272,51 @@ fn resolve_image(
     #[len] count: u32,
     regions: Array<'_, vk::ImageResolve>,
 ) -> Result<()> {
-    record_resolve_image(recorder, [source, target], regions.get().iter().copied())
+    record_resolve_image(recorder, [source, target], regions.get().iter().copied(), ResolveModes::default())
 }
 
 #[entry(vkCmdResolveImage2)]
 fn resolve_image2(call: Call<'_>, recorder: Recorder<'_>, info: In<'_, vk::ResolveImageInfo2<'_>>) -> Result<()> {
     let regions = call.slice(info.p_regions, info.region_count).iter().map(resolve_region);
-    record_resolve_image(recorder, [info.src_image, info.dst_image], regions)
+    let mut modes = ResolveModes::default();
+    if let Some(info) = call.find::<ResolveImageModeInfoKHR>(info.p_next) {
+        recorder.check(call, "VkResolveImageModeInfoKHR", |check| {
+            check.bits("resolve_mode", info.resolve_mode.bits().into(), DEPTH_MODES.as_raw().into())?;
+            check.bits("stencil_resolve_mode", info.stencil_resolve_mode.bits().into(), STENCIL_MODES.as_raw().into())
+        })?;
+        modes = ResolveModes {
+            depth: vk::ResolveModeFlags::from_raw(info.resolve_mode.bits()),
+            stencil: vk::ResolveModeFlags::from_raw(info.stencil_resolve_mode.bits()),
+            skips_transfer: info.flags.contains(sys::ResolveImageFlagsKHR::SKIP_TRANSFER_FUNCTION),
+        };
+    }
+    record_resolve_image(recorder, [info.src_image, info.dst_image], regions, modes)
 }
+
+/// Resolve modes of stencil.
+const STENCIL_MODES: vk::ResolveModeFlags = vk::ResolveModeFlags::from_raw(
+    vk::ResolveModeFlags::SAMPLE_ZERO.as_raw()
+        | vk::ResolveModeFlags::MIN.as_raw()
+        | vk::ResolveModeFlags::MAX.as_raw(),
+);
+
+/// Resolve modes of depth and colour.
+const DEPTH_MODES: vk::ResolveModeFlags =
+    vk::ResolveModeFlags::from_raw(STENCIL_MODES.as_raw() | vk::ResolveModeFlags::AVERAGE.as_raw());
 
 /// Records resolves of a multisampled image.
 fn record_resolve_image(
     recorder: Recorder<'_>,
     [source, target]: [vk::Image; 2],
     regions: impl Iterator<Item = vk::ImageResolve>,
+    modes: ResolveModes,
 ) -> Result<()> {
     let object = recorder.device;
     recorder.record(Command::ResolveImage {
         source: need(object, &object.images, source)?,
         target: need(object, &object.images, target)?,
         regions: regions.collect(),
+        modes,
     })
 }
 

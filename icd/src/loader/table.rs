@@ -443,6 +443,7 @@ entries! {
     Device, "VK_EXT_hdr_metadata", vkSetHdrMetadataEXT, PFN_vkSetHdrMetadataEXT, wsi::vkSetHdrMetadataEXT;
     @newer Device, "VK_KHR_copy_memory_indirect", vkCmdCopyMemoryIndirectKHR, PFN_vkCmdCopyMemoryIndirectKHR, cmd::transfer::vkCmdCopyMemoryIndirectKHR;
     @newer Device, "VK_KHR_copy_memory_indirect", vkCmdCopyMemoryToImageIndirectKHR, PFN_vkCmdCopyMemoryToImageIndirectKHR, cmd::transfer::vkCmdCopyMemoryToImageIndirectKHR;
+    @newer Device, "VK_KHR_maintenance10", vkCmdEndRendering2KHR, PFN_vkCmdEndRendering2KHR, cmd::rendering::vkCmdEndRendering2KHR;
     @newer Device, "VK_KHR_pipeline_binary", vkCreatePipelineBinariesKHR, PFN_vkCreatePipelineBinariesKHR, object::pipeline::binary::vkCreatePipelineBinariesKHR;
     @newer Device, "VK_KHR_pipeline_binary", vkDestroyPipelineBinaryKHR, PFN_vkDestroyPipelineBinaryKHR, object::pipeline::binary::vkDestroyPipelineBinaryKHR;
     @newer Device, "VK_KHR_pipeline_binary", vkGetPipelineBinaryDataKHR, PFN_vkGetPipelineBinaryDataKHR, object::pipeline::binary::vkGetPipelineBinaryDataKHR;

@@ -6,9 +6,16 @@ use ash::vk;
 use vitric_api::{Error, Result};
 use vitric_entry::entry;
 use vitric_gpu::state::{AttachmentDesc, DepthResolve, ImplicitSamples, PassDesc, RateAttachment, SubpassDesc};
+use vitric_vulkan::sys;
 
 use super::{DeviceObject, Framebuffer, check, destroy, need};
 use crate::call::{Call, New, Out};
+
+/// `VK_ATTACHMENT_DESCRIPTION_RESOLVE_SKIP_TRANSFER_FUNCTION_BIT_KHR`. Without the flag, samples are
+/// averaged as linear values.
+const SKIP_TRANSFER: vk::AttachmentDescriptionFlags = vk::AttachmentDescriptionFlags::from_raw(
+    sys::AttachmentDescriptionFlags::RESOLVE_SKIP_TRANSFER_FUNCTION_KHR.bits(),
+);
 
 // Both versions of a render pass's description have most fields under the same names, in
 // structures of different types.
@@ -23,6 +30,7 @@ macro_rules! attachment {
             stencil_load: $info.stencil_load_op,
             stencil_store: $info.stencil_store_op,
             final_layout: $info.final_layout,
+            skips_transfer: $info.flags.contains(SKIP_TRANSFER),
         }
     };
 }

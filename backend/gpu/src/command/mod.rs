@@ -39,7 +39,7 @@ use vitric_memory::{Buffer, BufferRange, Hint, Surface, SurfaceView};
 use crate::pipeline::CompiledPipeline;
 use crate::raster::{RateState, SampleLocations};
 use crate::state::{ClearValue, ComputePipeline, DepthBias, LineStipple, PassDesc, SetBlend, SetState, VertexInput};
-use crate::transfer::IndirectRegions;
+use crate::transfer::{IndirectRegions, ResolveModes};
 
 pub use event::Event;
 pub use execute::LossReport;
@@ -346,6 +346,7 @@ pub enum Command {
         source: Arc<Surface>,
         target: Arc<Surface>,
         regions: Vec<vk::ImageResolve>,
+        modes: ResolveModes,
     },
 
     // Synchronisation.

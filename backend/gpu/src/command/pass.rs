@@ -424,9 +424,10 @@ impl Pass {
         let Some(implicit) = self.subpass().implicit else { return };
         for (attachment, view) in std::mem::take(&mut self.replaced) {
             let image = std::mem::replace(&mut self.views[attachment as usize], view.clone());
+            let skips_transfer = self.desc.attachments[attachment as usize].skips_transfer;
             let (depth, stencil) = (implicit.depth, implicit.stencil);
             for layer in self.layers(self.view_mask()) {
-                transfer::resolve_view(workers, (&image, &view), layer, self.area);
+                transfer::resolve_view(workers, (&image, &view), (layer, self.area), skips_transfer);
                 let how = DepthResolve { attachment, depth, stencil };
                 transfer::resolve_depth_stencil((&image, &view), layer, self.area, how);
             }
@@ -507,9 +508,11 @@ impl Pass {
         let subpass = self.subpass();
         for (color, resolve) in subpass.colors.iter().zip(&subpass.resolves) {
             let views = (color.and_then(|index| self.view(index)), resolve.and_then(|index| self.view(index)));
+            let desc = resolve.and_then(|index| self.desc.attachments.get(index as usize));
+            let skips_transfer = desc.is_some_and(|desc| desc.skips_transfer);
             if let (Some(source), Some(target)) = views {
                 for layer in self.layers(self.view_mask()) {
-                    transfer::resolve_view(workers, (source, target), layer, self.area);
+                    transfer::resolve_view(workers, (source, target), (layer, self.area), skips_transfer);
                 }
             }
         }

@@ -75,8 +75,8 @@ pub(super) fn execute(context: &TransferContext<'_>, command: &Command) -> Resul
         | Command::ClearDepthStencilImage { target, value, ranges } => {
             for_each_batch(deadline, ranges, |ranges| transfer::clear_image(in_use, target, *value, ranges))
         }
-        Command::ResolveImage { source, target, regions } => {
-            for_each_batch(deadline, regions, |regions| transfer::resolve(workers, (source, target), regions))
+        Command::ResolveImage { source, target, regions, modes } => {
+            for_each_batch(deadline, regions, |regions| transfer::resolve(workers, (source, target), regions, *modes))
         }
         _ => Ok(()),
     }

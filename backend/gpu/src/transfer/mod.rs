@@ -23,6 +23,7 @@ pub use indirect::IndirectRegions;
 pub(crate) use indirect::{copy_memory, copy_memory_to_image};
 pub use present::read_frame;
 pub(crate) use resolve::{replicate, resolve, resolve_view};
+pub use resolve_depth::ResolveModes;
 pub(crate) use resolve_depth::resolve_depth_stencil;
 
 use ash::vk;

@@ -8,22 +8,47 @@ use vitric_format as format;
 use vitric_format::{Class, FormatInfo, Texel, WHOLE, srgb};
 use vitric_memory::{PlaneRef, Surface, SurfaceView};
 
-use super::PlaneOrigin;
+use super::resolve_depth::{ResolveModes, resolve_depth_region};
+use super::{PlaneOrigin, slices};
 
-/// Resolves regions of images on all threads.
-pub(crate) fn resolve(workers: &Workers, (source, target): (&Surface, &Surface), regions: &[vk::ImageResolve]) {
+/// Returns the format whose texels are the encoded values of an sRGB format. Other formats are
+/// unchanged.
+fn encoded(info: &'static FormatInfo) -> &'static FormatInfo {
+    let is_encoded = |other: &&FormatInfo| {
+        other.class == Class::Unorm && other.bytes == info.bytes && other.channels == info.channels
+    };
+    let is_plain = |other: &&FormatInfo| other.compression.is_none() && !other.is_planar();
+    let found = || format::all().find(|other| is_encoded(other) && is_plain(other));
+    if info.class == Class::Srgb { found().unwrap_or(info) } else { info }
+}
+
+/// Resolves regions of images on all threads. Integer colours are those of sample 0, and other
+/// colours are averages.
+pub(crate) fn resolve(
+    workers: &Workers,
+    (source, target): (&Surface, &Surface),
+    regions: &[vk::ImageResolve],
+    modes: ResolveModes,
+) {
     let (Some(from_info), Some(to_info)) = (format::info(source.desc().format), format::info(target.desc().format))
     else {
         return;
     };
+    let by_encoding = |info| if modes.skips_transfer { encoded(info) } else { info };
+    let (from_info, to_info) = (by_encoding(from_info), by_encoding(to_info));
     for region in regions {
+        if from_info.is_depth_stencil() {
+            resolve_depth_region((source, target), from_info.depth_bits, region, modes);
+            continue;
+        }
         let (from_part, to_part) = (region.src_subresource, region.dst_subresource);
         let origin = |offset: vk::Offset3D| [offset.x, offset.y].map(|texels| texels.max(0) as u32);
         let origins = [origin(region.src_offset), origin(region.dst_offset)];
-        for layer in 0..from_part.layer_count.min(to_part.layer_count) {
+        let (first, count) = slices(target, to_part, region.dst_offset, region.extent.depth);
+        for layer in 0..from_part.layer_count.min(count) {
             let color = vk::ImageAspectFlags::COLOR;
             let from = source.plane(color, from_part.mip_level, from_part.base_array_layer.saturating_add(layer));
-            let to = target.plane(color, to_part.mip_level, to_part.base_array_layer.saturating_add(layer));
+            let to = target.plane(color, to_part.mip_level, first.saturating_add(layer));
             let (Some(from), Some(to)) = (from, to) else { break };
             let size = [region.extent.width, region.extent.height];
             resolve_plane(workers, ((&from, from_info), (&to, to_info)), origins, size);
@@ -31,16 +56,19 @@ pub(crate) fn resolve(workers: &Workers, (source, target): (&Surface, &Surface),
     }
 }
 
-/// Resolves a rectangle of one layer of a view on all threads.
+/// Resolves a rectangle of one layer of a view on all threads. With `skips_transfer`, sRGB samples
+/// are averaged as they are encoded.
 pub(crate) fn resolve_view(
     workers: &Workers,
     (source, target): (&SurfaceView, &SurfaceView),
-    layer: u32,
-    area: vk::Rect2D,
+    (layer, area): (u32, vk::Rect2D),
+    skips_transfer: bool,
 ) {
     let (Some(from_info), Some(to_info)) = (format::info(source.desc.format), format::info(target.desc.format)) else {
         return;
     };
+    let by_encoding = |info| if skips_transfer { encoded(info) } else { info };
+    let (from_info, to_info) = (by_encoding(from_info), by_encoding(to_info));
     let from = source.plane(vk::ImageAspectFlags::COLOR, 0, layer);
     let to = target.plane(vk::ImageAspectFlags::COLOR, 0, layer);
     let (Some(from), Some(to)) = (from, to) else { return };

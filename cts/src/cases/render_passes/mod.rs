@@ -8,6 +8,7 @@ mod granularity;
 mod imageless;
 mod load_store_none;
 mod local_read;
+mod maintenance10;
 mod mixed_contents;
 mod multiview;
 mod single_sampled;

@@ -25,6 +25,8 @@ pub(in crate::cases) struct PipelineDesc<'a> {
     /// Written components of each colour attachment.
     pub(in crate::cases) masks: &'a [vk::ColorComponentFlags],
     pub(in crate::cases) samples: vk::SampleCountFlags,
+    /// Format of the colour attachments.
+    pub(in crate::cases) format: vk::Format,
     pub(in crate::cases) depth: Depth,
     pub(in crate::cases) flags: vk::PipelineCreateFlags,
     /// The locations of colour attachments, where they differ from their numbers.
@@ -45,6 +47,7 @@ impl PipelineDesc<'_> {
             shaders: [RECT, COLOR],
             masks: &[vk::ColorComponentFlags::RGBA],
             samples: vk::SampleCountFlags::TYPE_1,
+            format: RGBA,
             depth: Depth::Unused,
             flags: vk::PipelineCreateFlags::empty(),
             locations: None,
@@ -179,7 +182,7 @@ pub(in crate::cases) fn pipeline_with(
         .layout(desc.layout)
         .render_pass(desc.pass.0)
         .subpass(desc.pass.1);
-    let formats = vec![RGBA; desc.masks.len()];
+    let formats = vec![desc.format; desc.masks.len()];
     let has = |aspect| match desc.depth {
         Depth::Unused => false,
         Depth::Less | Depth::Kept => true,
