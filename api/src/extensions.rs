@@ -317,6 +317,7 @@ pub const TABLE: &[Extension] = &[
     row("VK_KHR_robustness2", 1, Device, None, &[PROPERTIES2]).limited("Bounds are checked for each 4 bytes."),
     row("VK_EXT_robustness2", 1, Device, None, &[PROPERTIES2]).limited("Bounds are checked for each 4 bytes."),
     row("VK_EXT_shader_module_identifier", 1, Device, None, &[PROPERTIES2, "VK_EXT_pipeline_creation_cache_control"]),
+    row("VK_EXT_zero_initialize_device_memory", 1, Device, None, &[PROPERTIES2]),
     row("VK_EXT_vertex_input_dynamic_state", 2, Device, None, &[PROPERTIES2]),
     row("VK_KHR_load_store_op_none", 1, Device, V1_4, &[]),
     row("VK_KHR_dynamic_rendering_local_read", 1, Device, V1_4, &["VK_KHR_dynamic_rendering"]),

@@ -15,6 +15,7 @@ names! {
     EXT_PRIMITIVE_RESTART_INDEX_NAME = c"VK_EXT_primitive_restart_index";
     EXT_SHADER_REPLICATED_COMPOSITES_NAME = c"VK_EXT_shader_replicated_composites";
     EXT_SHADER_SUBGROUP_PARTITIONED_NAME = c"VK_EXT_shader_subgroup_partitioned";
+    EXT_ZERO_INITIALIZE_DEVICE_MEMORY_NAME = c"VK_EXT_zero_initialize_device_memory";
     KHR_COMPUTE_SHADER_DERIVATIVES_NAME = c"VK_KHR_compute_shader_derivatives";
     KHR_COPY_MEMORY_INDIRECT_NAME = c"VK_KHR_copy_memory_indirect";
     KHR_MAINTENANCE10_NAME = c"VK_KHR_maintenance10";

@@ -84,6 +84,7 @@ structures! {
     PhysicalDeviceUnifiedImageLayoutsFeaturesKHR = PHYSICAL_DEVICE_UNIFIED_IMAGE_LAYOUTS_FEATURES_KHR;
     PhysicalDeviceVulkan14Features = PHYSICAL_DEVICE_VULKAN_1_4_FEATURES;
     PhysicalDeviceVulkan14Properties = PHYSICAL_DEVICE_VULKAN_1_4_PROPERTIES;
+    PhysicalDeviceZeroInitializeDeviceMemoryFeaturesEXT = PHYSICAL_DEVICE_ZERO_INITIALIZE_DEVICE_MEMORY_FEATURES_EXT;
     PipelineBinaryCreateInfoKHR = PIPELINE_BINARY_CREATE_INFO_KHR;
     PipelineBinaryDataInfoKHR = PIPELINE_BINARY_DATA_INFO_KHR;
     PipelineBinaryHandlesInfoKHR = PIPELINE_BINARY_HANDLES_INFO_KHR;

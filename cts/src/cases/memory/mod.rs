@@ -4,3 +4,4 @@
 mod binding;
 mod contents;
 mod external;
+mod zeroed;

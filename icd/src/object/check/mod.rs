@@ -18,6 +18,7 @@ use vitric_api::physical::{self, LAZY, sample_counts};
 use vitric_api::{Error, Result};
 use vitric_format as format;
 use vitric_gpu::command::MAX_SETS;
+use vitric_vulkan::sys;
 
 use super::DeviceObject;
 use crate::call::{Array, ArrayMut, BytesMut, Call};
@@ -326,7 +327,11 @@ const QUERIES: &[vk::QueryType] = &[
 ];
 const IMAGE_TYPES: &[vk::ImageType] = &[vk::ImageType::TYPE_1D, vk::ImageType::TYPE_2D, vk::ImageType::TYPE_3D];
 const TILINGS: &[vk::ImageTiling] = &[vk::ImageTiling::OPTIMAL, vk::ImageTiling::LINEAR];
-const FIRST_LAYOUTS: &[vk::ImageLayout] = &[vk::ImageLayout::UNDEFINED, vk::ImageLayout::PREINITIALIZED];
+const FIRST_LAYOUTS: &[vk::ImageLayout] = &[
+    vk::ImageLayout::UNDEFINED,
+    vk::ImageLayout::PREINITIALIZED,
+    vk::ImageLayout::from_raw(sys::ImageLayout::ZERO_INITIALIZED_EXT.as_raw()),
+];
 const LEVELS: &[vk::CommandBufferLevel] = &[vk::CommandBufferLevel::PRIMARY, vk::CommandBufferLevel::SECONDARY];
 const SEMAPHORES: &[vk::SemaphoreType] = &[vk::SemaphoreType::BINARY, vk::SemaphoreType::TIMELINE];
 const TEMPLATES: &[vk::DescriptorUpdateTemplateType] =
