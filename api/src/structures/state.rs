@@ -81,6 +81,10 @@ fn pipelines(to: &mut impl Structures) {
             .rasterization_order_depth_attachment_access(true)
             .rasterization_order_stencil_attachment_access(true),
     );
+    to.put(
+        vk::PhysicalDeviceDynamicRenderingUnusedAttachmentsFeaturesEXT::default()
+            .dynamic_rendering_unused_attachments(true),
+    );
     to.put(vk::PhysicalDeviceGraphicsPipelineLibraryFeaturesEXT::default().graphics_pipeline_library(true));
     to.put(vk::PhysicalDeviceShaderModuleIdentifierFeaturesEXT::default().shader_module_identifier(true));
     to.put(Newer(sys::PhysicalDevicePipelineBinaryFeaturesKHR { pipeline_binaries: vk::TRUE, ..Default::default() }));

@@ -205,6 +205,8 @@ features! {
         faults: PhysicalDeviceFaultFeaturesEXT = EXT_DEVICE_FAULT_NAME;
         dynamic_state3: PhysicalDeviceExtendedDynamicState3FeaturesEXT = EXT_EXTENDED_DYNAMIC_STATE3_NAME;
         host_copies: PhysicalDeviceHostImageCopyFeaturesEXT = EXT_HOST_IMAGE_COPY_NAME;
+        unused_attachments: PhysicalDeviceDynamicRenderingUnusedAttachmentsFeaturesEXT =
+            EXT_DYNAMIC_RENDERING_UNUSED_ATTACHMENTS_NAME;
         libraries: PhysicalDeviceGraphicsPipelineLibraryFeaturesEXT = EXT_GRAPHICS_PIPELINE_LIBRARY_NAME;
         maintenance5: PhysicalDeviceMaintenance5FeaturesKHR = KHR_MAINTENANCE5_NAME;
         maintenance6: PhysicalDeviceMaintenance6FeaturesKHR = KHR_MAINTENANCE6_NAME;

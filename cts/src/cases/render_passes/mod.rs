@@ -13,3 +13,4 @@ mod mixed_contents;
 mod multiview;
 mod single_sampled;
 mod subpasses;
+mod unused_attachments;

@@ -72,6 +72,8 @@ pub(in crate::cases) enum Depth {
     /// Nearer fragments are drawn, with depth beside a stencil that is not attached, in an image
     /// of [`PACKED`].
     LessAlone,
+    /// Nearer fragments are drawn, but the pipeline has no depth attachment.
+    LessUnattached,
     /// Depth is written, and stencil replaced by the dynamic reference, of one sample. The
     /// attachments have these aspects.
     OfSample(u32, vk::ImageAspectFlags),
@@ -79,7 +81,7 @@ pub(in crate::cases) enum Depth {
 
 /// Returns the tests of a pipeline.
 fn depth_tests(depth: Depth) -> vk::PipelineDepthStencilStateCreateInfo<'static> {
-    let is_less = matches!(depth, Depth::Less | Depth::LessAlone);
+    let is_less = matches!(depth, Depth::Less | Depth::LessAlone | Depth::LessUnattached);
     let of_sample = matches!(depth, Depth::OfSample(..));
     let replace = vk::StencilOpState {
         fail_op: vk::StencilOp::REPLACE,
@@ -184,7 +186,7 @@ pub(in crate::cases) fn pipeline_with(
         .subpass(desc.pass.1);
     let formats = vec![desc.format; desc.masks.len()];
     let has = |aspect| match desc.depth {
-        Depth::Unused => false,
+        Depth::Unused | Depth::LessUnattached => false,
         Depth::Less | Depth::Kept => true,
         Depth::LessAlone => aspect == vk::ImageAspectFlags::DEPTH,
         Depth::OfSample(_, aspects) => aspects.contains(aspect),

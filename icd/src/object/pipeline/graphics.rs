@@ -113,6 +113,8 @@ struct Output {
     /// Locations of the attachments' colours, if they differ from the attachment indices.
     color_locations: Option<Vec<u32>>,
     reads_attachments: bool,
+    /// Aspects without an attachment. They are not tested, and attachments of passes are not used.
+    unused_aspects: vk::ImageAspectFlags,
     /// True if fragments read colours that earlier fragments of their pixel wrote.
     in_order: bool,
     dynamic: DynamicState,
@@ -253,6 +255,8 @@ impl Parts {
             }
             _ => return None,
         };
+        let (unused, dynamic) =
+            (output.unused_aspects, input.dynamic | shaders.dynamic | fragment.dynamic | output.dynamic);
         let min_sample_shading = fragment.min_sample_shading.or(output.multisample.min_sample_shading);
         Some(CompiledPipeline::new(PipelineState {
             vertex: shaders.vertex.clone(),
@@ -270,12 +274,12 @@ impl Parts {
             raster: shaders.raster,
             multisample: MultisampleState { min_sample_shading, ..output.multisample },
             rate: shaders.rate,
-            depth_stencil: fragment.depth_stencil,
+            depth_stencil: fragment.depth_stencil.map(|state| without_aspects(state, unused)),
             logic_op: output.logic_op_enable.then_some(output.logic_op),
             blend: output.blend.clone(),
             color_formats: output.color_formats.clone(),
             blend_constants: output.blend_constants,
-            dynamic: input.dynamic | shaders.dynamic | fragment.dynamic | output.dynamic,
+            dynamic: dynamic & !tests_of(unused),
             dynamic_defaults: DynamicDefaults {
                 depth_clip: shaders.depth_clip,
                 depth_clamp: shaders.depth_clamp,
@@ -290,6 +294,43 @@ impl Parts {
             exact_vertices: input.exact.unwrap_or(shaders.exact_vertices),
         }))
     }
+}
+
+/// Returns the dynamic state that enables tests of some aspects.
+fn tests_of(aspects: vk::ImageAspectFlags) -> DynamicState {
+    let of_depth = DynamicState::DEPTH_TEST | DynamicState::DEPTH_WRITE | DynamicState::DEPTH_BOUNDS_TEST;
+    let mut states = DynamicState::empty();
+    if aspects.contains(vk::ImageAspectFlags::DEPTH) {
+        states |= of_depth;
+    }
+    if aspects.contains(vk::ImageAspectFlags::STENCIL) {
+        states |= DynamicState::STENCIL_TEST;
+    }
+    states
+}
+
+/// Returns the state of tests without those of some aspects.
+fn without_aspects(mut state: DepthStencilState, aspects: vk::ImageAspectFlags) -> DepthStencilState {
+    if aspects.contains(vk::ImageAspectFlags::DEPTH) {
+        (state.depth_test, state.depth_write, state.depth_bounds_test) = (false, false, false);
+    }
+    state.stencil_test &= !aspects.contains(vk::ImageAspectFlags::STENCIL);
+    state
+}
+
+/// Returns the aspects for which a pipeline of dynamic rendering has no attachment format.
+fn unused_aspects(builder: &PipelineBuilder<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> vk::ImageAspectFlags {
+    use vk::ImageAspectFlags as Aspect;
+    if !info.render_pass.is_null() {
+        return Aspect::empty();
+    }
+    let rendering: Option<&vk::PipelineRenderingCreateInfo<'_>> = builder.call.find(info.p_next);
+    let is_unused = |format: fn(&vk::PipelineRenderingCreateInfo<'_>) -> vk::Format| {
+        rendering.is_none_or(|rendering| format(rendering) == vk::Format::UNDEFINED)
+    };
+    let depth = if is_unused(|info| info.depth_attachment_format) { Aspect::DEPTH } else { Aspect::empty() };
+    let stencil = if is_unused(|info| info.stencil_attachment_format) { Aspect::STENCIL } else { Aspect::empty() };
+    depth | stencil
 }
 
 /// Returns the fragment shader, adapted to the fragment output interface.
@@ -467,6 +508,7 @@ impl Output {
             color_formats: Vec::new(),
             color_locations: None,
             reads_attachments: false,
+            unused_aspects: vk::ImageAspectFlags::empty(),
             in_order: false,
             dynamic: DynamicState::empty(),
         }
@@ -506,6 +548,7 @@ fn output(builder: &PipelineBuilder<'_>, info: &vk::GraphicsPipelineCreateInfo<'
         color_formats: color_formats(builder, info),
         color_locations: color_locations(call, info),
         reads_attachments: reads_attachments(call, info),
+        unused_aspects: unused_aspects(builder, info),
         in_order: state.is_some_and(|state| state.flags.contains(ordered)),
         dynamic,
     }
