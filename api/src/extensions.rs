@@ -289,6 +289,7 @@ pub const TABLE: &[Extension] = &[
     row("VK_EXT_device_fault", 2, Device, None, &[PROPERTIES2])
         .limited("A description without addresses and vendor data."),
     row("VK_EXT_dynamic_rendering_unused_attachments", 1, Device, None, &[PROPERTIES2, "VK_KHR_dynamic_rendering"]),
+    row("VK_AMD_buffer_marker", 1, Device, None, &[]),
     row("VK_EXT_extended_dynamic_state3", 2, Device, None, &[PROPERTIES2]).limited("No state of NVIDIA's extensions."),
     row("VK_EXT_graphics_pipeline_library", 1, Device, None, &[PROPERTIES2, "VK_KHR_pipeline_library"])
         .limited("Code of a linked pipeline is generated when it first draws."),

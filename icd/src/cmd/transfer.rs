@@ -345,6 +345,28 @@ fn fill_buffer(
     recorder.record(Command::FillBuffer { target: need(object, &object.buffers, target)?, offset, size, word })
 }
 
+#[entry(vkCmdWriteBufferMarkerAMD)]
+fn write_buffer_marker(
+    recorder: Recorder<'_>,
+    _: vk::PipelineStageFlags,
+    target: vk::Buffer,
+    offset: vk::DeviceSize,
+    marker: u32,
+) -> Result<()> {
+    fill_buffer(recorder, target, offset, 4, marker)
+}
+
+#[entry(vkCmdWriteBufferMarker2AMD)]
+fn write_buffer_marker2(
+    recorder: Recorder<'_>,
+    _: vk::PipelineStageFlags2,
+    target: vk::Buffer,
+    offset: vk::DeviceSize,
+    marker: u32,
+) -> Result<()> {
+    fill_buffer(recorder, target, offset, 4, marker)
+}
+
 #[entry(vkCmdClearColorImage)]
 fn clear_color_image(
     recorder: Recorder<'_>,

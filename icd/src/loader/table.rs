@@ -441,6 +441,8 @@ entries! {
     Device, "VK_KHR_swapchain", vkAcquireNextImageKHR, PFN_vkAcquireNextImageKHR, wsi::vkAcquireNextImageKHR;
     Device, "VK_KHR_swapchain", vkQueuePresentKHR, PFN_vkQueuePresentKHR, wsi::vkQueuePresentKHR;
     Device, "VK_EXT_hdr_metadata", vkSetHdrMetadataEXT, PFN_vkSetHdrMetadataEXT, wsi::vkSetHdrMetadataEXT;
+    Device, "VK_AMD_buffer_marker", vkCmdWriteBufferMarkerAMD, PFN_vkCmdWriteBufferMarkerAMD, cmd::transfer::vkCmdWriteBufferMarkerAMD;
+    Device, "VK_AMD_buffer_marker", vkCmdWriteBufferMarker2AMD, PFN_vkCmdWriteBufferMarker2AMD, cmd::transfer::vkCmdWriteBufferMarker2AMD;
     @newer Device, "VK_KHR_copy_memory_indirect", vkCmdCopyMemoryIndirectKHR, PFN_vkCmdCopyMemoryIndirectKHR, cmd::transfer::vkCmdCopyMemoryIndirectKHR;
     @newer Device, "VK_KHR_copy_memory_indirect", vkCmdCopyMemoryToImageIndirectKHR, PFN_vkCmdCopyMemoryToImageIndirectKHR, cmd::transfer::vkCmdCopyMemoryToImageIndirectKHR;
     @newer Device, "VK_KHR_maintenance10", vkCmdEndRendering2KHR, PFN_vkCmdEndRendering2KHR, cmd::rendering::vkCmdEndRendering2KHR;

@@ -3,5 +3,6 @@
 
 mod calibrated_timestamps;
 mod fences_semaphores_events;
+mod markers;
 mod synchronization2;
 mod timeline_semaphores;
