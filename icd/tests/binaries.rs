@@ -246,7 +246,7 @@ fn pipelines_of_wrong_binaries_are_errors() {
     let release = Newer(sys::ReleaseCapturedPipelineDataInfoKHR { pipeline: raw, ..Default::default() });
     // SAFETY: the driver checks that the pipeline has captured data.
     let codes = unsafe {
-        let mut again = || (commands.release)(commands.device, &raw const release, null());
+        let again = || (commands.release)(commands.device, &raw const release, null());
         [again(), again()]
     };
     assert_eq!(codes, [vk::Result::SUCCESS, UNKNOWN]);
