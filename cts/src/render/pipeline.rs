@@ -54,13 +54,10 @@ pub(super) fn pipeline(
     let blends = [state.blend];
     let mut blend =
         vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends).blend_constants(state.constants);
-    if let Some(op) = state.logic.or(wanted.logic) {
-        blend = blend.logic_op_enable(state.logic.is_some()).logic_op(op);
-    }
-    let mut advanced = state.extensions.advanced.map(advanced_blend);
-    if let Some(advanced) = &mut advanced {
-        blend = blend.push_next(advanced);
-    }
+    let op = state.logic.or(wanted.logic).unwrap_or_default();
+    blend = blend.logic_op_enable(state.logic.is_some()).logic_op(op);
+    let mut advanced = advanced_blend(state.extensions.advanced.unwrap_or_default());
+    blend = if state.extensions.advanced.is_some() { blend.push_next(&mut advanced) } else { blend };
     let writes = [vk::Bool32::from(state.extensions.color_write != Some(false))];
     let mut writes = vk::PipelineColorWriteCreateInfoEXT::default().color_write_enables(&writes);
     if state.extensions.color_write.is_some() {
