@@ -3,7 +3,7 @@
 
 use super::cursor::{Cursor, Result, tokens};
 use super::notation::Notation;
-use super::{Function, Inst, Type, Value};
+use super::{BLOCK, Function, Inst, Type, Value};
 
 /// Problem of a text and the line on which it was found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -73,7 +73,7 @@ fn parse_results(line: &mut Cursor<'_>) -> Result<Type> {
         return Ok(Type::I32);
     }
     line.result = Value::read(line)?;
-    line.results = if line.eat("+") { u32::read(line)?.min(4) } else { 1 };
+    line.results = if line.eat("+") { u32::read(line)?.min(BLOCK as u32) } else { 1 };
     line.sign(":")?;
     let ty = match line.next()? {
         "bool" => Type::Bool,

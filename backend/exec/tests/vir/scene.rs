@@ -119,6 +119,8 @@ fn space(inst: &Inst) -> Option<Space> {
         | Inst::StorePart { space, .. }
         | Inst::Atomic { space, .. } => Some(*space),
         Inst::Atomic64(atomic) => Some(atomic.space),
+        Inst::MatrixLoad(load) => Some(load.space),
+        Inst::MatrixStore(store) => Some(store.space),
         Inst::BufferLength { resource, element, .. } => Some(Space::Buffer { resource: *resource, element: *element }),
         _ => None,
     }
