@@ -168,8 +168,7 @@ pub const TABLE: &[Extension] = &[
     row("VK_KHR_sampler_mirror_clamp_to_edge", 3, Device, V1_2, &[]),
     row("VK_KHR_separate_depth_stencil_layouts", 1, Device, V1_2, &["VK_KHR_create_renderpass2"]),
     row("VK_KHR_shader_atomic_int64", 1, Device, V1_2, &[PROPERTIES2]),
-    row("VK_KHR_shader_float_controls", 4, Device, V1_2, &[PROPERTIES2])
-        .limited("No rounding toward zero and no flushing of denormals."),
+    row("VK_KHR_shader_float_controls", 4, Device, V1_2, &[PROPERTIES2]).limited("No rounding toward zero."),
     row("VK_KHR_timeline_semaphore", 2, Device, V1_2, &[PROPERTIES2]),
     row("VK_KHR_uniform_buffer_standard_layout", 1, Device, V1_2, &[PROPERTIES2]),
     row("VK_KHR_vulkan_memory_model", 3, Device, V1_2, &[PROPERTIES2]),

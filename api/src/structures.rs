@@ -445,7 +445,8 @@ fn driver() -> vk::PhysicalDeviceDriverProperties<'static> {
 }
 
 /// Returns the float controls. Arithmetic follows IEEE 754 as on the host: it rounds to nearest
-/// even, and keeps denormals, signed zeros, infinities and NaN.
+/// even, and keeps denormals, signed zeros, infinities and NaN. Programs may request zeros instead
+/// of denormals.
 fn float_controls() -> vk::PhysicalDeviceFloatControlsProperties<'static> {
     vk::PhysicalDeviceFloatControlsProperties::default()
         .denorm_behavior_independence(vk::ShaderFloatControlsIndependence::ALL)
@@ -456,6 +457,9 @@ fn float_controls() -> vk::PhysicalDeviceFloatControlsProperties<'static> {
         .shader_denorm_preserve_float16(true)
         .shader_denorm_preserve_float32(true)
         .shader_denorm_preserve_float64(true)
+        .shader_denorm_flush_to_zero_float16(true)
+        .shader_denorm_flush_to_zero_float32(true)
+        .shader_denorm_flush_to_zero_float64(true)
         .shader_rounding_mode_rte_float16(true)
         .shader_rounding_mode_rte_float32(true)
         .shader_rounding_mode_rte_float64(true)

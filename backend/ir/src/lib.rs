@@ -59,7 +59,7 @@ pub use builder::Builder;
 pub use image::{Dim, Image, ImageOp, Lod};
 pub use inst::{Atomic64, Effect, Inst, Wide};
 pub use matrix::{BLOCK, MatrixForm, MatrixLoad, MatrixMultiply, MatrixOp, MatrixStore, PACKED_BLOCK};
-pub use ops::{AtomicOp, AtomicWord, BinaryOp, TernaryOp, UnaryOp};
+pub use ops::{AtomicOp, AtomicWord, BinaryOp, LEAST_HALF, LEAST_SINGLE, TernaryOp, UnaryOp};
 pub use parse::{ParseError, parse};
 pub use regions::{Region, RegionKind, Regions, reachable};
 pub use space::{InterpolateAt, Part, Space};

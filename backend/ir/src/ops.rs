@@ -11,6 +11,8 @@
 //! - Shifts by 32 or more give 0, or copies of the sign for arithmetic shifts.
 //! - Conversions to integers saturate, and NaN gives 0.
 //! - `FMin` is `b < a ? b : a` and `FMax` is `a < b ? b : a`. NaN on either side gives `a`.
+//! - `FlushDenormal` returns a zero of equal sign for a denormal float. `FlushHalfDenormal` returns
+//!   one for a float whose magnitude is less than the least normal half, [`LEAST_HALF`].
 //! - `FMinNum` and `FMaxNum` return the other operand if one operand is NaN. They return `b` if
 //!   the operands are equal.
 //! - Comparisons of floats are ordered, except `FNe`.
@@ -19,6 +21,12 @@ use std::ops::{Add, BitAnd, BitOr, BitXor};
 
 use super::Type;
 use super::operands::named;
+
+/// Bits of the least normal half, 2^-14, as a single-precision float.
+pub const LEAST_HALF: u32 = 0x3880_0000;
+
+/// Bits of the least normal single-precision float.
+pub const LEAST_SINGLE: u32 = 0x0080_0000;
 
 macro_rules! operations {
     ($(#[$doc:meta])* $Name:ident, $arity:literal { $($Op:ident: $result:ident,)* }) => {
@@ -46,6 +54,7 @@ operations! {
         Copy: I32, AsFloat: F32, AsBool: Bool, LogicalNot: Bool, INeg: I32, BitNot: I32, SAbs: I32, BitCount: I32,
         FNeg: F32, FAbs: F32, Floor: F32, Ceil: F32, Trunc: F32, RoundEven: F32, Sqrt: F32,
         FToS: I32, FToU: I32, SToF: F32, UToF: F32, HalfToFloat: F32, FloatToHalf: I32, IsNan: Bool,
+        FlushDenormal: F32, FlushHalfDenormal: F32,
         DdxFine: F32, DdyFine: F32, DdxCoarse: F32, DdyCoarse: F32,
     }
 }
@@ -174,6 +183,12 @@ fn float(apply: impl Fn(f32) -> f32, a: u32) -> u32 {
     apply(f(a)).to_bits()
 }
 
+/// Returns a zero of equal sign for a float whose magnitude is less than that with bits `least`.
+#[inline(always)]
+fn flushed(a: u32, least: u32) -> u32 {
+    if a & 0x7fff_ffff < least { a & 0x8000_0000 } else { a }
+}
+
 /// Applies a rounding function. Processors turn a signalling NaN into a quiet one, but the host's
 /// functions may not.
 #[inline(always)]
@@ -208,6 +223,8 @@ impl UnaryOp {
             Self::HalfToFloat => vitric_format::half_to_f32(a & 0xffff).to_bits(),
             Self::FloatToHalf => vitric_format::f32_to_half(f(a)),
             Self::IsNan => u32::from(f(a).is_nan()),
+            Self::FlushDenormal => flushed(a, LEAST_SINGLE),
+            Self::FlushHalfDenormal => flushed(a, LEAST_HALF),
             Self::Floor => rounded(f32::floor, a),
             Self::Ceil => rounded(f32::ceil, a),
             Self::Trunc => rounded(f32::trunc, a),

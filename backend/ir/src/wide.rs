@@ -130,6 +130,7 @@ impl Builder {
             U::Ceil => float(WideOp::Ceil),
             U::Trunc => float(WideOp::Trunc),
             U::RoundEven => float(WideOp::RoundEven),
+            U::FlushDenormal => float(WideOp::FlushDenormal),
             U::SToF => (WideOp::S64ToF32, Type::F32),
             U::UToF => (WideOp::U64ToF32, Type::F32),
             U::FToS => (WideOp::F64ToS64, Type::I64),

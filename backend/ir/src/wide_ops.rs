@@ -4,18 +4,22 @@
 //! Floats are IEEE double precision, and every operation rounds separately. A signed quotient by
 //! zero is 0. An unsigned quotient by zero and all remainders by zero have all bits set.
 //! Conversions to integers saturate, and NaN gives 0. `FMin` and `FMax` treat NaN as the
-//! operations on single floats do.
+//! operations on single floats do. `FlushDenormal` returns a zero of equal sign for a denormal float.
 
 use super::operands::named;
 
 /// Factor just below 1. Its difference from 1 exceeds the relative error of a quotient of doubles.
 pub const LESS_THAN_ONE: f64 = 1.0 - 4.0 * f64::EPSILON;
 
+/// Exponent bits of a double. They are 0 in zeros and denormals only.
+const EXPONENT: u64 = 0x7ff0_0000_0000_0000;
+
 named! {
     /// Operation on 64-bit numbers.
     #[expect(missing_docs, reason = "the names are those of the operations on words; conversions name both sides")]
     WideOp "no such wide operation" {
         FAdd, FSub, FMul, FDiv, FMin, FMax, Fma, Sqrt, Floor, Ceil, Trunc, RoundEven, FEq, FNe, FLt, FLe,
+        FlushDenormal,
         SDiv, UDiv, SRem, UMod,
         F32ToF64, F64ToF32, S64ToF64, U64ToF64, S64ToF32, U64ToF32, F64ToS64, F64ToU64,
     }
@@ -33,7 +37,7 @@ impl WideOp {
             Self::Fma => (6, 2),
             Self::F32ToF64 => (1, 2),
             Self::F64ToF32 | Self::S64ToF32 | Self::U64ToF32 => (2, 1),
-            Self::Sqrt | Self::Floor | Self::Ceil | Self::Trunc | Self::RoundEven => (2, 2),
+            Self::Sqrt | Self::Floor | Self::Ceil | Self::Trunc | Self::RoundEven | Self::FlushDenormal => (2, 2),
             Self::S64ToF64 | Self::U64ToF64 | Self::F64ToS64 | Self::F64ToU64 => (2, 2),
             _ if self.is_comparison() => (4, 1),
             _ => (4, 2),
@@ -55,6 +59,8 @@ impl WideOp {
             Self::SRem if b == 0 => u64::MAX,
             Self::SRem => (a as i64).wrapping_rem(b as i64) as u64,
             Self::UMod => a.checked_rem(b).unwrap_or(u64::MAX),
+            Self::FlushDenormal if a & EXPONENT == 0 => a & 1 << 63,
+            Self::FlushDenormal => a,
             Self::F32ToF64 => f64::from(f32::from_bits(a as u32)).to_bits(),
             Self::F64ToF32 => u64::from((x as f32).to_bits()),
             Self::S64ToF64 => (a as i64 as f64).to_bits(),

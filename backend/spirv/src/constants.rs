@@ -12,6 +12,7 @@ use vitric_ir::{BLOCK, Builder, Type, Value, elementary};
 use super::module::{MAX_FLAT_WORDS, MAX_WORDS, MatrixIds, MatrixType, MatrixUse, Module, Ty};
 use super::number::{self, Number, NumberTypes};
 use super::parse::Instruction;
+use super::translate::is_flushing;
 use super::usage::Usage;
 use super::{Error, Result, Specialization};
 
@@ -31,18 +32,20 @@ pub(super) struct Constants {
     wide: RefCell<HashMap<u32, bool>>,
     /// Maximum nesting of types.
     max_nesting: u32,
+    /// Types of floats whose denormals operations flush.
+    flushed: Vec<Number>,
 }
 
 impl Constants {
     /// Evaluates the constants of a module. Constants that may be large are evaluated only if the
-    /// program uses them.
+    /// program uses them. Operations flush denormals of the types in `flushed`.
     pub(super) fn new(
         module: &Module,
         specialization: &Specialization,
         usage: &Usage,
-        max_nesting: u32,
+        (max_nesting, flushed): (u32, Vec<Number>),
     ) -> Result<Self> {
-        let mut constants = Self { max_nesting, ..Self::default() };
+        let mut constants = Self { max_nesting, flushed, ..Self::default() };
         let mut total = 0;
         let used = used_composites(module, usage);
         for inst in &module.constants {
@@ -71,6 +74,16 @@ impl Constants {
     /// Returns the type and the scalars of a constant.
     pub(super) fn get(&self, id: u32) -> Option<(u32, &[u64])> {
         self.values.get(&id).map(|(ty, words)| (*ty, words.as_slice()))
+    }
+
+    /// Returns true if operations flush denormals of a type.
+    pub(super) fn flushes(&self, number: Number) -> bool {
+        self.flushed.contains(&number)
+    }
+
+    /// Returns true if operations flush denormals of any type.
+    pub(super) fn has_flushes(&self) -> bool {
+        !self.flushed.is_empty()
     }
 
     /// Returns the low dword of a scalar constant.
@@ -167,7 +180,8 @@ impl Constants {
                 };
                 let operands: Vec<(Number, &[u64])> = (3..inst.words.len()).map(typed).collect::<Result<_>>()?;
                 let to = Number::of(module, ty)?;
-                (0..count).map(|index| fold(op, &operands, index, to)).collect()
+                let is_flushed = |number| is_flushing(op) && self.flushes(number);
+                (0..count).map(|index| fold(op, &operands, index, (to, &is_flushed))).collect()
             }
         }
     }
@@ -327,11 +341,18 @@ pub(super) fn slice<T>(words: &[T], first: u32, count: u32) -> Result<&[T]> {
     words.get(range).ok_or(Error::Malformed("a composite is smaller than its type"))
 }
 
-/// Evaluates component `index` of an operation on constants.
-fn fold(op: Op, operands: &[(Number, &[u64])], index: usize, to: Number) -> Result<u64> {
-    let component = |(number, words): &(Number, &[u64])| {
+/// Evaluates component `index` of an operation on constants. Denormals of the types for which
+/// `is_flushed` returns true become zeros.
+fn fold(
+    op: Op,
+    operands: &[(Number, &[u64])],
+    index: usize,
+    (to, is_flushed): (Number, &dyn Fn(Number) -> bool),
+) -> Result<u64> {
+    let flush = |word, number| if is_flushed(number) { number::flushed_constant(word, number) } else { word };
+    let component = |&(number, words): &(Number, &[u64])| {
         let word = words.get(index).or(words.first()).copied();
-        word.map(|word| (word, number.ir())).ok_or(Error::Malformed("an empty constant"))
+        word.map(|word| (flush(word, number), number.ir())).ok_or(Error::Malformed("an empty constant"))
     };
     let from = operands.first().map_or(to, |(number, _)| *number);
     let operands: Vec<(u64, Type)> = operands.iter().map(component).collect::<Result<_>>()?;
@@ -340,5 +361,5 @@ fn fold(op: Op, operands: &[(Number, &[u64])], index: usize, to: Number) -> Resu
         Op::Bitcast => Ok(number::bitcast(builder, &values[..1], types, 1)[0]),
         _ => number::component(builder, op, values, types, false),
     };
-    elementary::evaluate(&operands, known)
+    elementary::evaluate(&operands, known).map(|word| flush(word, to))
 }

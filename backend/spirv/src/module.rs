@@ -488,9 +488,6 @@ fn storage_class(word: u32) -> Result<StorageClass> {
 }
 
 /// Refuses capabilities that are not supported, or whose absence would change results.
-///
-/// `DenormFlushToZero` is not advertised but accepted, because D3D layers declare it for old
-/// shaders unconditionally. Denormals are preserved, as in lavapipe.
 fn check_capability(word: u32) -> Result<()> {
     use spirv::Capability as C;
     let capability = C::from_u32(word).ok_or_else(|| Error::Unsupported(format!("capability {word}")))?;

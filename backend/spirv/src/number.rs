@@ -15,7 +15,7 @@ use crate::module::{MatrixIds, Module, Ty};
 use crate::{Error, Result};
 
 /// Scalar type.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Number {
     Bool,
     /// An integer of 8, 16, 32 or 64 bits. Signedness belongs to operations, not types.
@@ -91,6 +91,16 @@ pub(crate) fn narrow(b: &mut Builder, value: Value, to: Number) -> Value {
             b.unary(U::HalfToFloat, half)
         }
         _ => value,
+    }
+}
+
+/// Returns the bits of a constant. If it is denormal, they are those of a zero of equal sign.
+pub(crate) fn flushed_constant(bits: u64, number: Number) -> u64 {
+    match number {
+        Number::Float(16) => U::FlushHalfDenormal.apply(bits as u32).into(),
+        Number::Float(32) => U::FlushDenormal.apply(bits as u32).into(),
+        Number::Float(_) => WideOp::FlushDenormal.apply([bits, 0, 0]),
+        _ => bits,
     }
 }
 

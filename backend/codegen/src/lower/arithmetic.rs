@@ -3,7 +3,7 @@
 use iced_x86::Code;
 use regalloc2::VReg;
 use smallvec::SmallVec;
-use vitric_ir::{BinaryOp, TernaryOp, Type, UnaryOp, Value};
+use vitric_ir::{BinaryOp, LEAST_HALF, LEAST_SINGLE, TernaryOp, Type, UnaryOp, Value};
 
 use super::super::machine::{MASK, MachineInst, Masking, Operand, VECTOR};
 use super::super::table::{self, Compare, Order, Shift, V};
@@ -115,6 +115,8 @@ impl Lower<'_> {
             UnaryOp::UToF => self.unsigned_to_float(a),
             UnaryOp::HalfToFloat => self.half_to_float(a),
             UnaryOp::FloatToHalf => self.float_to_half(a),
+            UnaryOp::FlushDenormal => self.flush(a, LEAST_SINGLE),
+            UnaryOp::FlushHalfDenormal => self.flush(a, LEAST_HALF),
             UnaryOp::BitCount => self.bit_count(a),
             UnaryOp::DdxFine => self.derivative(a, (0xf5, 0xa0)),
             UnaryOp::DdyFine => self.derivative(a, (0xee, 0x44)),

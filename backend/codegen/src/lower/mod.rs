@@ -16,6 +16,7 @@ mod convert;
 mod division;
 mod emit;
 mod flow;
+mod flush;
 mod matrix;
 mod memory;
 mod narrow;

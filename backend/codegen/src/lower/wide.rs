@@ -49,6 +49,7 @@ impl Lower<'_> {
             WideOp::Floor => self.wide_round(*result, words, 1),
             WideOp::Ceil => self.wide_round(*result, words, 2),
             WideOp::Trunc => self.wide_round(*result, words, 3),
+            WideOp::FlushDenormal => self.flush_doubles(*result, words),
             WideOp::FEq => self.wide_compare(*result, table::EQUAL_ORDERED, words),
             WideOp::FNe => self.wide_compare(*result, table::NOT_EQUAL, words),
             WideOp::FLt => self.wide_compare(*result, table::LESS, words),
@@ -160,6 +161,12 @@ impl Lower<'_> {
         };
         let a = self.whole(words);
         let whole = self.each_half(&[a], |lower, half| lower.vector_immediate(code, a[half], mode | 8));
+        self.set_wide(result, whole);
+    }
+
+    fn flush_doubles(&mut self, result: Value, words: &[Value]) {
+        let a = self.whole(words);
+        let whole = self.each_half(&[a], |lower, half| lower.flush_double(a[half]));
         self.set_wide(result, whole);
     }
 

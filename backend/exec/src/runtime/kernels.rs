@@ -24,7 +24,7 @@ fn unary_lanes(op: UnaryOp, a: &Lanes) -> Lanes {
         op,
         UnaryOp [
             Copy, AsFloat, AsBool, LogicalNot, INeg, BitNot, SAbs, FNeg, FAbs, Floor, Ceil, Trunc, RoundEven, Sqrt, FToS,
-            FToU, SToF, UToF, IsNan, BitCount
+            FToU, SToF, UToF, IsNan, BitCount, FlushDenormal, FlushHalfDenormal
         ],
         CHOSEN => each(|lane| CHOSEN.apply(a[lane])),
         other => each(|lane| other.apply(a[lane]))

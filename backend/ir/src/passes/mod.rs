@@ -4,6 +4,7 @@ mod closure;
 mod count;
 mod cse;
 mod dce;
+mod denormals;
 pub mod fold;
 mod forward;
 mod licm;
@@ -22,8 +23,14 @@ pub use count::Count;
 type Pass = (&'static str, fn(&mut Function));
 
 /// Passes of [`optimize`], in order.
-pub const PASSES: &[Pass] =
-    &[("forward", forward::run), ("fold", fold::run), ("cse", cse::run), ("licm", licm::run), ("dce", dce::run)];
+pub const PASSES: &[Pass] = &[
+    ("forward", forward::run),
+    ("fold", fold::run),
+    ("denormals", denormals::run),
+    ("cse", cse::run),
+    ("licm", licm::run),
+    ("dce", dce::run),
+];
 
 /// Passes of [`hoist`], in order.
 pub const PASSES_OF_KERNELS: &[Pass] = &[("licm through ifs", licm::run_through_ifs)];

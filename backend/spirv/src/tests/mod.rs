@@ -227,7 +227,6 @@ fn capabilities_that_are_missing_are_named() {
         let error = parse(&words).err().unwrap();
         assert_eq!(error, Error::Unsupported(format!("capability {capability:?}")));
     }
-    // Layers declare the second one although the device does not advertise it.
     for capability in [C::Shader, C::DenormFlushToZero] {
         assert!(parse(&assemble(&[(spirv::Op::Capability, &[capability as u32])], &[])).is_ok());
     }

@@ -82,15 +82,6 @@ impl Translator<'_> {
         modes.collect()
     }
 
-    /// Returns the types for which an entry point preserves NaN, infinity and the sign of zero.
-    pub(super) fn preserved_numbers(&self, point: &EntryPoint) -> Vec<Number> {
-        let modes = self.module.modes.iter();
-        let of_point = modes.filter(|(function, mode, _)| {
-            *function == point.function && *mode == ExecutionMode::SignedZeroInfNanPreserve
-        });
-        of_point.filter_map(|(_, _, operands)| operands.first().map(|&bits| Number::Float(bits))).collect()
-    }
-
     fn is_zero(&self, value: Value) -> bool {
         self.builder.as_constant(value).is_some_and(|word| word << 1 == 0)
     }

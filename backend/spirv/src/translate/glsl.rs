@@ -261,6 +261,17 @@ impl Translator<'_> {
     }
 
     fn pack(&mut self, op: G, words: &[Value]) -> Value {
+        let half = Number::Float(16);
+        let words = match op {
+            G::PackHalf2x16 if self.constants.flushes(half) => &*words
+                .iter()
+                .map(|&word| {
+                    let word = number::narrow(&mut self.builder, word, half);
+                    self.flushed(word, half)
+                })
+                .collect::<Vec<Value>>(),
+            _ => words,
+        };
         let b = &mut self.builder;
         let Packing { bits, scale, signed } = Packing::of(op);
         let mut packed = b.int(0);
@@ -287,15 +298,16 @@ impl Translator<'_> {
     }
 
     fn unpack(&mut self, op: G, word: Value) -> Vec<Value> {
-        let b = &mut self.builder;
         let Packing { bits, scale, signed } = Packing::of(op);
         let mut out = Vec::new();
         for index in 0..32 / bits {
+            let b = &mut self.builder;
             let (offset, count) = (b.int(index * bits), b.int(bits));
             let extract = if signed { r::extract_signed } else { r::extract_unsigned };
             let code = extract(b, word, offset, count);
             if op == G::UnpackHalf2x16 {
-                out.push(b.unary(U::HalfToFloat, code));
+                let half = b.unary(U::HalfToFloat, code);
+                out.push(self.flushed(half, Number::Float(16)));
                 continue;
             }
             let float = b.unary(if signed { U::SToF } else { U::UToF }, code);

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use spirv::{Decoration, ExecutionModel, Op, Scope};
 use vitric_ir::{AtomicOp, BinaryOp, Inst, Space, Type, Value};
 
-use super::{Operand, Translator};
+use super::{Operand, Translator, is_flushing};
 use crate::number::{self, Number, NumberTypes};
 use crate::parse::Instruction;
 use crate::{Error, Result};
@@ -24,6 +24,13 @@ pub(super) struct AtomicOperands {
 
 impl Translator<'_> {
     pub(super) fn instruction(&mut self, inst: &Instruction) -> Result<()> {
+        self.is_flushing = self.constants.has_flushes() && is_flushing(inst.op);
+        let translated = self.translate(inst);
+        self.is_flushing = false;
+        translated
+    }
+
+    fn translate(&mut self, inst: &Instruction) -> Result<()> {
         use Op as O;
         match inst.op {
             O::Nop | O::MemoryBarrier => Ok(()),

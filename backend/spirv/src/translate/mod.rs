@@ -3,6 +3,7 @@
 mod composite;
 mod contract;
 mod cooperative;
+mod denormals;
 mod dot;
 mod flow;
 mod geometry;
@@ -23,7 +24,7 @@ mod untyped;
 use std::rc::Rc;
 
 use ash::vk;
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 use spirv::{Decoration, ExecutionMode, ExecutionModel, StorageClass};
 use vitric_base::host_memory;
 use vitric_base::simd::{Lanes, WAVE};
@@ -33,6 +34,7 @@ use vitric_ir::interface::{
 };
 use vitric_ir::{Builder, Inst, Local, Table, Type, Value, passes, verify};
 
+pub(super) use self::denormals::is_flushing;
 use self::geometry::Geometry;
 use self::memory::{Base, Pointer};
 use self::mesh::Mesh;
@@ -147,6 +149,10 @@ struct Translator<'a> {
     fast_math: Vec<(Number, u32)>,
     /// Types for which the entry point preserves NaN, infinity and the sign of zero.
     preserved: Vec<Number>,
+    /// True if the current instruction flushes denormals of its operands and of its result.
+    is_flushing: bool,
+    /// Results of flushes, with their types.
+    not_denormal: HashSet<(Value, Number)>,
     /// True if the current function distinguishes -0 from 0.
     signed_zeros: bool,
     /// True if quads have derivatives. This always holds for fragment programs.
@@ -204,7 +210,6 @@ fn program_within(
     let mut translator = Translator::new(module, model, (specialization, nesting), point)?;
     translator.local_size = local_size(module, &translator.constants, point)?;
     translator.fast_math = translator.fast_math_defaults(point)?;
-    translator.preserved = translator.preserved_numbers(point);
     let groups = [ExecutionMode::DerivativeGroupLinearKHR, ExecutionMode::DerivativeGroupQuadsKHR];
     let in_groups = groups.map(|mode| module.mode(point.function, mode).is_some());
     translator.has_derivatives |= in_groups.contains(&true);
@@ -228,9 +233,10 @@ impl<'a> Translator<'a> {
         point: &EntryPoint,
     ) -> Result<Self> {
         let usage = Usage::new(module, point.function);
+        let flushed = denormals::numbers_of_mode(module, point, ExecutionMode::DenormFlushToZero);
         Ok(Self {
             module,
-            constants: Constants::new(module, specialization, &usage, nesting.types)?,
+            constants: Constants::new(module, specialization, &usage, (nesting.types, flushed))?,
             model,
             builder: Builder::new(),
             scopes: Scopes::default(),
@@ -261,7 +267,9 @@ impl<'a> Translator<'a> {
             input_copies: HashMap::default(),
             copied_at: None,
             fast_math: Vec::new(),
-            preserved: Vec::new(),
+            preserved: denormals::numbers_of_mode(module, point, ExecutionMode::SignedZeroInfNanPreserve),
+            is_flushing: false,
+            not_denormal: HashSet::default(),
             signed_zeros: false,
             has_derivatives: model == ExecutionModel::Fragment,
             products: HashMap::default(),
@@ -578,7 +586,8 @@ impl<'a> Translator<'a> {
             return Err(Error::Malformed("a result of another type"));
         }
         self.charge_work(words.len())?;
-        self.define(id, ty, Operand::Words(words.into()))
+        let words = if self.is_flushing { self.flushed_words(ty, words.into())? } else { words.into() };
+        self.define(id, ty, Operand::Words(words))
     }
 
     /// Returns the translation of an id and its type.
@@ -607,7 +616,9 @@ impl<'a> Translator<'a> {
     }
 
     fn words(&mut self, id: u32) -> Result<Rc<[Value]>> {
-        match self.operand(id)?.1 {
+        let (ty, operand) = self.operand(id)?;
+        match operand {
+            Operand::Words(words) if self.is_flushing => self.flushed_words(ty, words),
             Operand::Words(words) => Ok(words),
             Operand::Pointer(pointer) => Ok(Rc::from([self.pointer_value(&pointer)?])),
             Operand::Large(pointer) => Ok(self.load(&pointer)?.into()),
