@@ -19,8 +19,12 @@ use vitric_ir::{BinaryOp, Builder, Function, Inst, TernaryOp, Type, passes};
 use vitric_memory::{Allocation, Heap, Surface, SurfaceDesc, SurfaceView, SurfaceViewDesc, Swizzle};
 use vitric_spirv as spirv;
 
-const KERNELS: [(&str, vk::ShaderStageFlags, &[u8]); 4] = [
+/// Benchmark of a kernel that flushes denormals of single-precision floats to zero.
+const FLUSHING: &str = "arithmetic_flushing";
+
+const KERNELS: [(&str, vk::ShaderStageFlags, &[u8]); 5] = [
     ("arithmetic", vk::ShaderStageFlags::FRAGMENT, include_bytes!("shaders/arithmetic.frag.spv")),
+    (FLUSHING, vk::ShaderStageFlags::FRAGMENT, include_bytes!("shaders/arithmetic.frag.spv")),
     ("divergence", vk::ShaderStageFlags::COMPUTE, include_bytes!("shaders/divergence.comp.spv")),
     ("memory", vk::ShaderStageFlags::COMPUTE, include_bytes!("shaders/memory.comp.spv")),
     ("sampling", vk::ShaderStageFlags::FRAGMENT, include_bytes!("shaders/sampling.frag.spv")),
@@ -30,8 +34,23 @@ fn words(bytes: &[u8]) -> Vec<u32> {
     bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect()
 }
 
-fn compile(stage: vk::ShaderStageFlags, bytes: &[u8]) -> Program {
-    let module = spirv::parse(&words(bytes)).expect("the shader parses");
+/// Adds the execution mode `DenormFlushToZero 32` to the entry point of a module.
+fn flushing(mut words: Vec<u32>) -> Vec<u32> {
+    const HEADER_WORDS: usize = 5;
+    const ENTRY_POINT: u32 = 15;
+    const EXECUTION_MODE: u32 = 16;
+    const FLUSH_TO_ZERO: u32 = 4460;
+    let mut at = HEADER_WORDS;
+    while words[at] & 0xffff != ENTRY_POINT {
+        at += (words[at] >> 16) as usize;
+    }
+    let (next, function) = (at + (words[at] >> 16) as usize, words[at + 2]);
+    words.splice(next..next, [4 << 16 | EXECUTION_MODE, function, FLUSH_TO_ZERO, 32]);
+    words
+}
+
+fn compile(stage: vk::ShaderStageFlags, words: &[u32]) -> Program {
+    let module = spirv::parse(words).expect("the shader parses");
     Program::new(spirv::compile(&module, "main", stage, &Vec::new()).expect("the shader compiles"), "main")
 }
 
@@ -93,8 +112,9 @@ fn kernels(criterion: &mut Criterion) {
         let bindings = resources(name);
         let deadline = Deadline::after(Duration::from_secs(3600));
         let environment = Environment::new(&bindings, &deadline);
+        let words = if name == FLUSHING { flushing(words(bytes)) } else { words(bytes) };
         for (executor, target) in executors() {
-            let mut program = compile(stage, bytes);
+            let mut program = compile(stage, &words);
             program.generate(target).expect("the generator knows it");
             let mut wave = Wave::default();
             group.bench_function(executor, |bencher| {
