@@ -173,6 +173,14 @@ impl Device {
         self.allocate_or_warn(size, Allocation::shared)
     }
 
+    /// Allocates memory that other processes and devices can import as a dma-buf.
+    ///
+    /// # Errors
+    /// See [`Self::allocate`]; also if the kernel makes no dma-buf of this size.
+    pub fn allocate_dma_buf(&self, size: u64) -> Result<Arc<Allocation>> {
+        self.allocate_or_warn(size, Allocation::shared_by_dma_buf)
+    }
+
     /// Allocates `size` bytes with `make`, and sends a warning if that fails.
     fn allocate_or_warn(
         &self,
@@ -196,6 +204,9 @@ impl Device {
         make: impl Fn(&Arc<Heap>, u64) -> std::result::Result<Arc<Allocation>, E>,
     ) -> std::result::Result<Arc<Allocation>, E> {
         let made = self.gpu.with_room(size, || make(&self.heap, size));
+        if let Ok(memory) = &made {
+            self.gpu.synchronized().add(memory);
+        }
         // Decoded texels are only a cache, so allocations have precedence.
         self.gpu.decoded().trim(&self.heap);
         made
@@ -271,7 +282,7 @@ mod tests {
 
     use crossbeam::channel::{RecvError, unbounded};
     use vitric_base::workers::Workers;
-    use vitric_memory::{ImageAccess, Surface, SurfaceDesc};
+    use vitric_memory::{DescriptorType, ImageAccess, Surface, SurfaceDesc};
 
     use super::*;
     use crate::queue::Batch;
@@ -316,7 +327,11 @@ mod tests {
             |device| device.allocate_unseen(SIZE).is_ok(),
             |device| device.allocate_shared(SIZE).is_ok(),
             |device| {
-                let exported = Allocation::shared(&Heap::new(SIZE), SIZE).unwrap().descriptor().unwrap().unwrap();
+                let exported = Allocation::shared(&Heap::new(SIZE), SIZE)
+                    .unwrap()
+                    .descriptor(DescriptorType::Opaque)
+                    .unwrap()
+                    .unwrap();
                 let import = |heap: &Arc<Heap>, size| Allocation::open(heap, size, exported.as_fd());
                 device.allocate_with_room(SIZE, import).is_ok()
             },

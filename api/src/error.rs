@@ -52,6 +52,8 @@ pub enum Error {
     NotEnoughSpace,
     #[error("an external handle does not have the stated type")]
     InvalidExternalHandle,
+    #[error("an image cannot have its planes where the application places them")]
+    InvalidPlaneLayout,
     #[error("the requested address is not available")]
     InvalidOpaqueCaptureAddress,
     #[error("the call breaks valid usage")]
@@ -83,6 +85,7 @@ impl Error {
             Self::BinaryMissing => vk::Result::from_raw(sys::Result::PIPELINE_BINARY_MISSING_KHR.as_raw()),
             Self::NotEnoughSpace => vk::Result::from_raw(sys::Result::ERROR_NOT_ENOUGH_SPACE_KHR.as_raw()),
             Self::InvalidExternalHandle => vk::Result::ERROR_INVALID_EXTERNAL_HANDLE,
+            Self::InvalidPlaneLayout => vk::Result::ERROR_INVALID_DRM_FORMAT_MODIFIER_PLANE_LAYOUT_EXT,
             Self::InvalidOpaqueCaptureAddress => vk::Result::ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS,
             Self::Unknown => vk::Result::ERROR_UNKNOWN,
         }

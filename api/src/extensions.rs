@@ -67,7 +67,7 @@ pub const TABLE: &[Extension] = &[
     row(PROPERTIES2, 2, Instance, V1_1, &[]),
     row("VK_KHR_device_group_creation", 1, Instance, V1_1, &[]).limited("A group has one device."),
     row("VK_KHR_external_memory_capabilities", 1, Instance, V1_1, &[PROPERTIES2])
-        .limited("Handle types: opaque file descriptors, host allocations."),
+        .limited("Handle types: opaque file descriptors, dma-bufs, host allocations."),
     row("VK_KHR_external_fence_capabilities", 1, Instance, V1_1, &[PROPERTIES2])
         .limited("Handle type: opaque file descriptors."),
     row("VK_KHR_external_semaphore_capabilities", 1, Instance, V1_1, &[PROPERTIES2])
@@ -138,7 +138,7 @@ pub const TABLE: &[Extension] = &[
     row("VK_KHR_external_fence", 1, Device, V1_1, &["VK_KHR_external_fence_capabilities"])
         .limited("Handle type: opaque file descriptors."),
     row("VK_KHR_external_memory", 1, Device, V1_1, &["VK_KHR_external_memory_capabilities"])
-        .limited("Handle types: opaque file descriptors, host allocations."),
+        .limited("Handle types: opaque file descriptors, dma-bufs, host allocations."),
     row("VK_KHR_external_semaphore", 1, Device, V1_1, &["VK_KHR_external_semaphore_capabilities"])
         .limited("Handle type: opaque file descriptors."),
     row("VK_KHR_get_memory_requirements2", 1, Device, V1_1, &[]),
@@ -209,6 +209,20 @@ pub const TABLE: &[Extension] = &[
     row("VK_EXT_external_memory_host", 1, Device, None, &["VK_KHR_external_memory"])
         .limited("Pointers and sizes are multiples of 4096 bytes."),
     row("VK_EXT_queue_family_foreign", 1, Device, None, &["VK_KHR_external_memory"]),
+    row("VK_EXT_external_memory_dma_buf", 1, Device, None, &["VK_KHR_external_memory_fd"])
+        .limited("Exports need `/dev/udmabuf`."),
+    row("VK_EXT_external_memory_acquire_unmodified", 1, Device, None, &["VK_KHR_external_memory"])
+        .limited("Without effect: barriers copy nothing."),
+    row(
+        "VK_EXT_image_drm_format_modifier",
+        2,
+        Device,
+        None,
+        &["VK_KHR_bind_memory2", PROPERTIES2, "VK_KHR_image_format_list", "VK_KHR_sampler_ycbcr_conversion"],
+    )
+    .limited("The linear modifier. No disjoint images."),
+    row("VK_EXT_physical_device_drm", 1, Device, None, &[PROPERTIES2])
+        .limited("The device has neither a primary nor a render node."),
     row("VK_KHR_global_priority", 1, Device, V1_4, &[PROPERTIES2])
         .limited("Priorities: low, medium. They have an equal effect."),
     row("VK_EXT_global_priority", 2, Device, None, &[PROPERTIES2])
@@ -225,7 +239,7 @@ pub const TABLE: &[Extension] = &[
     row("VK_KHR_external_fence_fd", 1, Device, None, &["VK_KHR_external_fence"])
         .limited("Handle type: opaque file descriptors."),
     row("VK_KHR_external_memory_fd", 1, Device, None, &["VK_KHR_external_memory"])
-        .limited("Handle type: opaque file descriptors."),
+        .limited("Handle types: opaque file descriptors, dma-bufs."),
     row("VK_KHR_external_semaphore_fd", 1, Device, None, &["VK_KHR_external_semaphore"])
         .limited("Handle type: opaque file descriptors."),
     // Shaders. The first three extensions only add decorations that the driver ignores.

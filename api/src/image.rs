@@ -29,6 +29,17 @@ pub struct ImageDesc {
 /// [`Error::FormatNotSupported`] for an unsupported combination of parameters,
 /// [`Error::OutOfDeviceMemory`] for a size that no memory can hold.
 pub fn create(desc: &ImageDesc) -> Result<Arc<Surface>> {
+    let surface = surface_desc(desc)?;
+    let is_transient = desc.kind.usage.contains(vk::ImageUsageFlags::TRANSIENT_ATTACHMENT);
+    let make = if is_transient { Surface::transient } else { Surface::new };
+    make(surface).ok_or(Error::OutOfDeviceMemory)
+}
+
+/// Returns the surface that an image becomes.
+///
+/// # Errors
+/// [`Error::FormatNotSupported`] for an unsupported combination of parameters.
+pub(crate) fn surface_desc(desc: &ImageDesc) -> Result<SurfaceDesc> {
     let limits = image_format_properties(desc.kind).ok_or(Error::FormatNotSupported)?;
     let (extent, max) = (desc.extent, limits.max_extent);
     let fits = (1..=max.width).contains(&extent.width)
@@ -40,19 +51,16 @@ pub fn create(desc: &ImageDesc) -> Result<Arc<Surface>> {
     if !fits {
         return Err(Error::FormatNotSupported);
     }
-    let is_transient = desc.kind.usage.contains(vk::ImageUsageFlags::TRANSIENT_ATTACHMENT);
-    let make = if is_transient { Surface::transient } else { Surface::new };
-    let surface = make(SurfaceDesc {
+    Ok(SurfaceDesc {
         kind: desc.kind.kind,
         format: desc.kind.format,
         extent,
         levels: desc.levels,
         layers: desc.layers,
         samples: desc.samples.as_raw(),
-        linear: desc.kind.tiling == vk::ImageTiling::LINEAR,
+        linear: desc.kind.is_in_rows(),
         decoded: is_decoded(desc.kind),
-    });
-    surface.ok_or(Error::OutOfDeviceMemory)
+    })
 }
 
 /// Returns true if texels of a compressed image are stored decoded: it is sampled and no view
@@ -62,8 +70,7 @@ fn is_decoded(kind: ImageKind) -> bool {
     let views_blocks = kind.flags.contains(vk::ImageCreateFlags::BLOCK_TEXEL_VIEW_COMPATIBLE);
     // The host can write the blocks of a linear image directly, so such an image is decoded on
     // each read.
-    let is_optimal = kind.tiling != vk::ImageTiling::LINEAR;
-    is_compressed && is_optimal && !views_blocks && kind.usage.contains(vk::ImageUsageFlags::SAMPLED)
+    is_compressed && !kind.is_in_rows() && !views_blocks && kind.usage.contains(vk::ImageUsageFlags::SAMPLED)
 }
 
 #[cfg(test)]

@@ -35,6 +35,7 @@ pub mod health;
 pub mod heap;
 pub mod host;
 pub mod image;
+pub mod modifiers;
 pub mod physical;
 pub mod pipeline;
 pub mod process;

@@ -393,11 +393,18 @@ pub struct ImageKind {
     pub flags: vk::ImageCreateFlags,
 }
 
+impl ImageKind {
+    /// Returns true if texels are stored in rows. All images with a modifier are.
+    pub(crate) fn is_in_rows(self) -> bool {
+        matches!(self.tiling, vk::ImageTiling::LINEAR | vk::ImageTiling::DRM_FORMAT_MODIFIER_EXT)
+    }
+}
+
 /// Returns the maximum extent in texels, and the limits of levels, layers and samples, of images
 /// of a kind. `None` if the kind is not supported (`VK_ERROR_FORMAT_NOT_SUPPORTED`).
 pub fn image_format_properties(image: ImageKind) -> Option<vk::ImageFormatProperties> {
     let info = format::info(image.format)?;
-    let linear = image.tiling == vk::ImageTiling::LINEAR;
+    let linear = image.is_in_rows();
     let of = |format| if linear { format_features(format).linear } else { format_features(format).optimal };
     let features = of(image.format);
     let extended = image.flags.contains(vk::ImageCreateFlags::EXTENDED_USAGE);
@@ -518,7 +525,7 @@ fn is_view(image: ImageKind, info: &format::FormatInfo, view: &format::FormatInf
 fn is_refused(image: ImageKind, info: &format::FormatInfo) -> bool {
     let sparse = vk::ImageCreateFlags::SPARSE_BINDING;
     let two_dimensional = image.kind == vk::ImageType::TYPE_2D;
-    let linear = image.tiling == vk::ImageTiling::LINEAR;
+    let linear = image.is_in_rows();
     let has = |flags| image.flags.contains(flags);
     let sizes = image.usage.contains(vk::ImageUsageFlags::FRAGMENT_SHADING_RATE_ATTACHMENT_KHR);
     has(sparse)

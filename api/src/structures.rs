@@ -149,6 +149,8 @@ pub fn properties(to: &mut impl Structures) {
         vk::PhysicalDeviceExternalMemoryHostPropertiesEXT::default()
             .min_imported_host_pointer_alignment(physical::HOST_POINTER_ALIGNMENT),
     );
+    // The device is emulated, so no node of the kernel belongs to it.
+    to.put(vk::PhysicalDeviceDrmPropertiesEXT::default());
     to.put(maintenance4_properties());
     to.put(subgroup_sizes());
     to.put(versions::properties13());

@@ -372,8 +372,33 @@ impl Gpu {
             .array_layers(1)
             .samples(desc.samples)
             .usage(desc.usage);
+        self.viewed_image(desc, &info)
+    }
+
+    /// Creates an image like [`Self::image`] in rows of texels, whose first texel and distance of
+    /// rows are given in bytes.
+    pub fn image_in_rows(&self, desc: &ImageDesc, [offset, row_pitch]: [u64; 2]) -> Result<Image, Outcome> {
+        self.need(vk::EXT_IMAGE_DRM_FORMAT_MODIFIER_NAME)?;
+        let planes = [vk::SubresourceLayout { offset, row_pitch, ..Default::default() }];
+        let mut placed = vk::ImageDrmFormatModifierExplicitCreateInfoEXT::default().plane_layouts(&planes);
+        let info = vk::ImageCreateInfo::default()
+            .image_type(vk::ImageType::TYPE_2D)
+            .format(desc.format)
+            .extent(vk::Extent3D { width: desc.size[0], height: desc.size[1], depth: 1 })
+            .mip_levels(1)
+            .array_layers(1)
+            .samples(vk::SampleCountFlags::TYPE_1)
+            .tiling(vk::ImageTiling::DRM_FORMAT_MODIFIER_EXT)
+            .usage(desc.usage)
+            .push_next(&mut placed);
+        self.viewed_image(desc, &info)
+    }
+
+    /// Creates an image in memory of its own, with a view if a usage needs one.
+    fn viewed_image(&self, desc: &ImageDesc, info: &vk::ImageCreateInfo<'_>) -> Result<Image, Outcome> {
+        let extent = info.extent;
         let range = range(desc.aspects, 0, desc.levels);
-        let handle = self.bound_image(&info)?;
+        let handle = self.bound_image(info)?;
         let needs_view = desc.usage.intersects(
             vk::ImageUsageFlags::SAMPLED
                 | vk::ImageUsageFlags::COLOR_ATTACHMENT

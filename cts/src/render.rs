@@ -37,7 +37,10 @@ pub fn render_parts(gpu: &Gpu, target: &Target, parts: &[Part<'_>]) -> Result<Ve
         depth_usage |= sampled;
     }
     let color = ImageDesc { samples: target.samples, ..ImageDesc::color(target.format, target.size, usage) };
-    let mut images = vec![gpu.image(&color)?];
+    let mut images = vec![match target.rows {
+        Some(rows) => gpu.image_in_rows(&color, rows)?,
+        None => gpu.image(&color)?,
+    }];
     if multisampled {
         images.push(gpu.image(&ImageDesc { samples: vk::SampleCountFlags::TYPE_1, ..color })?);
     }

@@ -13,7 +13,7 @@ use vitric_base::workers::Workers;
 use vitric_exec::Inlining;
 use vitric_exec::bindings::{DescriptorResolver, NoDescriptors};
 use vitric_exec::texture::Routines;
-use vitric_memory::{AddressSpace, Buffer, DecodedCache, InUse, OutOfMemory, Residency, Surface};
+use vitric_memory::{AddressSpace, Buffer, DecodedCache, InUse, OutOfMemory, Residency, Surface, SynchronizedMemory};
 
 use crate::geometry::{FrontScratch, MergedMode, Posh, Triangles};
 use crate::hiz::{Hiz, HizCache};
@@ -158,6 +158,7 @@ struct Units {
     depths: HizCache,
     counters: Option<Arc<Counters>>,
     near: Option<Residency>,
+    synchronized: SynchronizedMemory,
     /// Number of submissions that execute.
     running: AtomicUsize,
     /// True once commands stop waiting for events and queries.
@@ -189,6 +190,7 @@ impl Gpu {
             depths: HizCache::new(config.hiz, decoded),
             counters: config.counts.then(Arc::default),
             near,
+            synchronized: SynchronizedMemory::default(),
             running: AtomicUsize::new(0),
             ends_waits: AtomicBool::new(false),
         });
@@ -253,7 +255,7 @@ impl Gpu {
         regions: &[vk::BufferImageCopy],
         direction: CopyDirection,
     ) -> Result<(), FarMemoryFailed> {
-        let in_use = self.begin_use();
+        let (in_use, _shared) = (self.begin_use(), self.synchronized().begin());
         let transfer = BufferImageTransfer { buffer, image, direction };
         let mut access = CopyAccess::of_buffer_image(&self.workers, in_use.as_ref(), transfer, regions);
         transfer::copy_buffer_image(&mut access, transfer, regions);
@@ -273,7 +275,7 @@ impl Gpu {
         target: &Surface,
         regions: &[vk::ImageCopy],
     ) -> Result<(), FarMemoryFailed> {
-        let in_use = self.begin_use();
+        let (in_use, _shared) = (self.begin_use(), self.synchronized().begin());
         let mut access = CopyAccess::of_images(&self.workers, in_use.as_ref(), (source, target), regions);
         transfer::copy_image(&mut access, (source, target), regions);
         // The end of the access writes the last lines.
@@ -346,6 +348,12 @@ impl Gpu {
     /// Begins a use of images, which near memory does not compact until the guard is dropped.
     pub(crate) fn begin_use(&self) -> Option<InUse<'_>> {
         self.near().map(|near| near.begin(&self.workers))
+    }
+
+    /// Returns the memory that other devices may access. Each submission and each copy by the host
+    /// announces its accesses to the kernel.
+    pub fn synchronized(&self) -> &SynchronizedMemory {
+        &self.units.synchronized
     }
 
     /// Returns the pool of triangles of windows.

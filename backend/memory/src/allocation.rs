@@ -8,10 +8,11 @@
 
 use std::io;
 use std::ops::Range;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
+use super::dma_buf::{self, DmaBuf};
 use super::heap::{Heap, OutOfMemory, Reservation};
 use super::near::{CompactableMemory, Residency};
 use super::private::PrivateMemory;
@@ -54,6 +55,15 @@ unsafe impl Send for Allocation {}
 // break nothing else.
 unsafe impl Sync for Allocation {}
 
+/// Type of a file descriptor that names memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DescriptorType {
+    /// File that only this driver understands.
+    Opaque,
+    /// Buffer that the kernel shares between drivers (dma-buf).
+    DmaBuf,
+}
+
 /// Owner of the bytes.
 #[derive(Debug)]
 enum Storage {
@@ -61,8 +71,10 @@ enum Storage {
     Private(#[expect(dead_code, reason = "its drop unmaps the memory")] PrivateMemory),
     /// Private memory of this process whose idle images are compacted.
     Compactable(Arc<CompactableMemory>),
-    /// Memory that other processes may map.
-    Shared(SharedFile),
+    /// Memory that other processes may map, by the file or by a dma-buf of its pages.
+    Shared(SharedFile, Option<OwnedFd>),
+    /// Memory of another device or process, imported as a dma-buf.
+    DmaBuf(DmaBuf),
     /// Memory of the application, which keeps it valid as long as the allocation lives.
     Application,
 }
@@ -107,9 +119,9 @@ impl Allocation {
         Ok(Self::made(storage, pointer, length, reservation))
     }
 
-    fn in_file(file: SharedFile, reservation: Reservation) -> Arc<Self> {
+    fn in_file(file: SharedFile, dma_buf: Option<OwnedFd>, reservation: Reservation) -> Arc<Self> {
         let (pointer, length) = (file.bytes().as_mut_ptr(), file.bytes().len());
-        Self::made(Storage::Shared(file), pointer, length, Arc::new(reservation))
+        Self::made(Storage::Shared(file, dma_buf), pointer, length, Arc::new(reservation))
     }
 
     fn made(storage: Storage, pointer: *mut u8, length: usize, reservation: Arc<Reservation>) -> Arc<Self> {
@@ -124,7 +136,37 @@ impl Allocation {
     pub fn shared(heap: &Arc<Heap>, size: u64) -> Result<Arc<Self>, OutOfMemory> {
         let reservation = heap.reserve(size)?;
         let file = SharedFile::create(Shares::Memory, size).map_err(|_| OutOfMemory::Host(size))?;
-        Ok(Self::in_file(file, reservation))
+        Ok(Self::in_file(file, None, reservation))
+    }
+
+    /// Allocates `size` bytes from `heap` that other processes and devices can import as a dma-buf,
+    /// or by an opaque descriptor.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] as for [`Allocation::new`], and if the kernel makes no dma-buf of this size.
+    pub fn shared_by_dma_buf(heap: &Arc<Heap>, size: u64) -> Result<Arc<Self>, OutOfMemory> {
+        let reservation = heap.reserve(size)?;
+        let file = SharedFile::create(Shares::Memory, size).map_err(|_| OutOfMemory::Host(size))?;
+        let made = dma_buf::make(file.as_fd(), file.bytes().len() as u64);
+        let dma_buf = made.map_err(|_| OutOfMemory::DmaBuf(size))?;
+        Ok(Self::in_file(file, Some(dma_buf), reservation))
+    }
+
+    /// Imports the first `size` bytes of the dma-buf behind a descriptor. The caller keeps the
+    /// descriptor. The memory counts as used in the heap like a new allocation.
+    ///
+    /// # Errors
+    /// [`ImportFailed`].
+    pub fn open_dma_buf(heap: &Arc<Heap>, size: u64, descriptor: BorrowedFd<'_>) -> Result<Arc<Self>, ImportFailed> {
+        let reservation = heap.reserve(size)?;
+        let opened = DmaBuf::open(descriptor, size).map_err(|_| ImportFailed::Foreign)?;
+        let (pointer, length) = (opened.bytes().as_mut_ptr(), opened.bytes().len());
+        Ok(Self::made(Storage::DmaBuf(opened), pointer, length, Arc::new(reservation)))
+    }
+
+    /// Returns the size in bytes of the dma-buf behind a descriptor, or `None` for any other file.
+    pub fn size_of_dma_buf(descriptor: BorrowedFd<'_>) -> Option<u64> {
+        dma_buf::size_of_file(descriptor).ok()
     }
 
     /// Imports the memory of `size` bytes behind a descriptor. The caller keeps the descriptor.
@@ -135,7 +177,7 @@ impl Allocation {
     pub fn open(heap: &Arc<Heap>, size: u64, descriptor: BorrowedFd<'_>) -> Result<Arc<Self>, ImportFailed> {
         let reservation = heap.reserve(size)?;
         let file = SharedFile::open(descriptor, Shares::Memory, size).map_err(|_| ImportFailed::Foreign)?;
-        Ok(Self::in_file(file, reservation))
+        Ok(Self::in_file(file, None, reservation))
     }
 
     /// Imports memory of the application: `size` bytes (a multiple of 8) at `pointer`, which must
@@ -155,14 +197,47 @@ impl Allocation {
         Ok(Self::made(Storage::Application, pointer, length, Arc::new(reservation)))
     }
 
-    /// Returns a descriptor for other processes, or `None` if the memory cannot be shared.
+    /// Returns a descriptor for other processes, or `None` if the memory cannot be shared by
+    /// descriptors of the type.
     ///
     /// # Errors
     /// The process has too many open files.
-    pub fn descriptor(&self) -> Option<io::Result<OwnedFd>> {
+    pub fn descriptor(&self, kind: DescriptorType) -> Option<io::Result<OwnedFd>> {
+        match (&self.storage, kind) {
+            (Storage::Shared(file, _), DescriptorType::Opaque) => Some(file.descriptor()),
+            (Storage::Shared(_, Some(dma_buf)), DescriptorType::DmaBuf) => Some(dma_buf.try_clone()),
+            (Storage::DmaBuf(opened), DescriptorType::DmaBuf) => Some(opened.descriptor()),
+            _ => None,
+        }
+    }
+
+    /// Returns the dma-buf whose accesses must be announced to the kernel, if there is one.
+    fn synchronized(&self) -> Option<BorrowedFd<'_>> {
         match &self.storage {
-            Storage::Shared(file) => Some(file.descriptor()),
+            Storage::Shared(_, dma_buf) => dma_buf.as_ref().map(AsFd::as_fd),
+            Storage::DmaBuf(opened) => opened.synchronized(),
             Storage::Private(_) | Storage::Compactable(_) | Storage::Application => None,
+        }
+    }
+
+    /// Returns true if other devices may access the memory, so that accesses of this process must
+    /// lie between [`Self::begin_access`] and [`Self::end_access`].
+    pub fn is_synchronized(&self) -> bool {
+        self.synchronized().is_some()
+    }
+
+    /// Makes writes of other devices visible to this process, and waits for work of theirs that the
+    /// kernel knows of.
+    pub fn begin_access(&self) {
+        if let Some(dma_buf) = self.synchronized() {
+            dma_buf::synchronize(dma_buf, false);
+        }
+    }
+
+    /// Makes writes of this process visible to other devices.
+    pub fn end_access(&self) {
+        if let Some(dma_buf) = self.synchronized() {
+            dma_buf::synchronize(dma_buf, true);
         }
     }
 
@@ -175,7 +250,7 @@ impl Allocation {
     pub(super) fn compactable(&self) -> Option<&Arc<CompactableMemory>> {
         match &self.storage {
             Storage::Compactable(memory) => Some(memory),
-            Storage::Private(_) | Storage::Shared(_) | Storage::Application => None,
+            Storage::Private(_) | Storage::Shared(..) | Storage::DmaBuf(_) | Storage::Application => None,
         }
     }
 
@@ -216,7 +291,7 @@ impl Allocation {
 
     /// Returns true if another allocation may contain the same bytes.
     pub fn is_foreign(&self) -> bool {
-        matches!(self.storage, Storage::Shared(_) | Storage::Application)
+        matches!(self.storage, Storage::Shared(..) | Storage::DmaBuf(_) | Storage::Application)
     }
 
     /// Records that texels of blocks in the allocation are decoded from now on.
@@ -336,25 +411,32 @@ impl Allocation {
 
 #[cfg(test)]
 mod tests {
-    use std::os::fd::AsFd;
-
     use super::*;
 
     #[test]
     fn memory_is_shared_by_descriptors() {
         let heap = Heap::new(1 << 20);
         let first = Allocation::shared(&heap, 5000).unwrap();
-        let descriptor = first.descriptor().unwrap().unwrap();
+        let descriptor = first.descriptor(DescriptorType::Opaque).unwrap().unwrap();
         let second = Allocation::open(&heap, 5000, descriptor.as_fd()).unwrap();
         first.write(4990, &[1, 2, 3]);
         drop((first, descriptor));
         let mut bytes = [9; 4];
         second.read(4990, &mut bytes);
         assert_eq!((bytes, heap.used()), ([1, 2, 3, 0], 5000));
-        let wrong = Allocation::open(&heap, 4096, second.descriptor().unwrap().unwrap().as_fd());
+        let again = second.descriptor(DescriptorType::Opaque).unwrap().unwrap();
+        let wrong = Allocation::open(&heap, 4096, again.as_fd());
         assert_eq!(wrong.unwrap_err(), ImportFailed::Foreign);
         assert_eq!(heap.used(), 5000, "what failed takes nothing");
-        assert!(Allocation::new(&heap, 16).unwrap().descriptor().is_none());
+        assert!(second.descriptor(DescriptorType::DmaBuf).is_none());
+        assert!(Allocation::new(&heap, 16).unwrap().descriptor(DescriptorType::Opaque).is_none());
+        // A sealed memory file can be imported as a dma-buf, but as no opaque file of another size.
+        let third = Allocation::open_dma_buf(&heap, 5000, again.as_fd()).unwrap();
+        third.read(4990, &mut bytes);
+        assert_eq!((bytes, third.is_foreign(), third.is_synchronized()), ([1, 2, 3, 0], true, false));
+        assert!(third.descriptor(DescriptorType::DmaBuf).is_some());
+        assert!(third.descriptor(DescriptorType::Opaque).is_none());
+        assert_eq!(Allocation::open_dma_buf(&heap, 1 << 19, again.as_fd()).unwrap_err(), ImportFailed::Foreign);
     }
 
     #[test]

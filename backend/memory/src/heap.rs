@@ -22,6 +22,9 @@ pub enum OutOfMemory {
     /// The disk that holds the far-memory file has too little free space.
     #[error("the disk of far memory cannot hold another {0} bytes")]
     Far(u64),
+    /// The kernel makes no dma-buf of this size.
+    #[error("the kernel makes no dma-buf of {0} bytes: expected less, or a higher size_limit_mb of its module udmabuf")]
+    DmaBuf(u64),
 }
 
 /// Memory heap: its size and the bytes in use.

@@ -84,6 +84,22 @@ struct PlaneLayout {
     levels: SmallVec<[LevelLayout; 1]>,
 }
 
+/// Placement of a plane whose texels are stored in rows, in bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PlanePlacement {
+    /// Offset of the first texel from the start of the surface.
+    pub offset: u64,
+    /// Distance between rows.
+    pub row_pitch: u64,
+}
+
+/// Alignment of rows of surfaces that other devices may access, in bytes. The display engines of
+/// all common GPUs accept it.
+const SHARED_ROW_ALIGNMENT: u64 = 256;
+
+/// Maximum number of planes of a surface.
+const MAX_PLANES: usize = 3;
+
 /// Layout of a surface.
 #[derive(Debug, Clone)]
 pub struct SurfaceLayout {
@@ -155,6 +171,54 @@ impl SurfaceLayout {
         }
         let volume = desc.kind == vk::ImageType::TYPE_3D;
         Some(Self { planes, size, layers: desc.layers, volume, grid })
+    }
+
+    /// Lays out a surface of one level and layer with rows of texels, by one placement for each
+    /// plane of its format. Without placements, rows are aligned as other devices expect.
+    ///
+    /// Returns `None` if the number of placements is wrong, if a row is shorter than its texels, if
+    /// a texel of `2^n` bytes, or a plane, is not aligned, or if the size overflows.
+    pub fn in_rows(desc: &SurfaceDesc, placements: Option<&[PlanePlacement]>) -> Option<Self> {
+        let info = format::info(desc.format)?;
+        if !desc.linear || desc.kind != vk::ImageType::TYPE_2D || (desc.levels, desc.layers, desc.samples) != (1, 1, 1)
+        {
+            return None;
+        }
+        let planes: SmallVec<[_; MAX_PLANES]> = info.planes_of(info.aspects()).collect();
+        if placements.is_some_and(|placements| placements.len() != planes.len()) {
+            return None;
+        }
+        let (mut size, mut placed) = (0u64, SmallVec::new());
+        for (number, plane) in planes.into_iter().enumerate() {
+            let (width, height) =
+                (desc.extent.width.div_ceil(plane.block[0]), desc.extent.height.div_ceil(plane.block[1]));
+            let used = u64::from(width).checked_mul(plane.stride.into())?;
+            let PlanePlacement { offset, row_pitch } = match placements {
+                Some(placements) => placements[number],
+                None => PlanePlacement {
+                    offset: size.checked_next_multiple_of(SHARED_ROW_ALIGNMENT)?,
+                    row_pitch: used.checked_next_multiple_of(SHARED_ROW_ALIGNMENT)?,
+                },
+            };
+            // Atomic operations and words of memory need aligned addresses.
+            let alignment = 1u64 << plane.stride.trailing_zeros();
+            if row_pitch < used || !row_pitch.is_multiple_of(alignment) || !offset.is_multiple_of(alignment.max(4)) {
+                return None;
+            }
+            // The last row ends with its last texel.
+            let bytes = row_pitch.checked_mul(u64::from(height) - 1)?.checked_add(used)?;
+            size = size.max(offset.checked_add(bytes)?);
+            let level = LevelLayout { offset: 0, slice_bytes: bytes, row_bytes: row_pitch, width, height, depth: 1 };
+            let levels = SmallVec::from_elem(level, 1);
+            placed.push(PlaneLayout {
+                aspects: plane.aspect,
+                stride: plane.stride,
+                offset,
+                layer_bytes: bytes,
+                levels,
+            });
+        }
+        Some(Self { planes: placed, size, layers: 1, volume: false, grid: Grid::new(desc) })
     }
 
     /// Returns the aspects of each plane with its bytes from the start of the surface. Depth and
@@ -425,6 +489,54 @@ mod tests {
     fn a_line_of_32_bits_is_256_bytes() {
         let surface = Surface::new(desc(vk::ImageType::TYPE_2D, vk::Format::R8G8B8A8_UNORM, [16, 8, 1], 1, 1)).unwrap();
         assert_eq!(surface.layout().size(), 512);
+    }
+
+    #[test]
+    fn rows_lie_where_the_application_places_them() {
+        let nv12 = desc(vk::ImageType::TYPE_2D, vk::Format::G8_B8R8_2PLANE_420_UNORM, [10, 6, 1], 1, 1);
+        let nv12 = SurfaceDesc { linear: true, ..nv12 };
+        let place = |offset, row_pitch| PlanePlacement { offset, row_pitch };
+        let of = |placements: &[PlanePlacement]| SurfaceLayout::in_rows(&nv12, Some(placements));
+        let layout = of(&[place(64, 12), place(4, 14)]).unwrap();
+        let plane = |aspect| layout.subresource(aspect, 0, 0).map(|plane| (plane.offset, plane.row_pitch, plane.size));
+        assert_eq!(plane(vk::ImageAspectFlags::PLANE_0), Some((64, 12, 70)));
+        assert_eq!(plane(vk::ImageAspectFlags::PLANE_1), Some((4, 14, 38)));
+        assert_eq!(layout.size(), 134);
+        for wrong in [
+            vec![],
+            vec![place(0, 10)],
+            vec![place(0, 10), place(64, 10), place(128, 10)],
+            vec![place(0, 9), place(64, 10)],
+            vec![place(0, 0), place(64, 10)],
+            vec![place(0, 10), place(64, 11)],
+            vec![place(2, 10), place(64, 10)],
+            vec![place(0, u64::MAX), place(64, 10)],
+            vec![place(u64::MAX - 3, 10), place(64, 10)],
+        ] {
+            assert!(of(&wrong).is_none(), "{wrong:?}");
+        }
+        let chosen = SurfaceLayout::in_rows(&nv12, None).unwrap();
+        let chroma = chosen.subresource(vk::ImageAspectFlags::PLANE_1, 0, 0).unwrap();
+        assert_eq!((chroma.offset, chroma.row_pitch, chosen.size()), (1536, 256, 1536 + 512 + 10));
+        assert!(SurfaceLayout::in_rows(&SurfaceDesc { linear: false, ..nv12 }, None).is_none());
+        assert!(SurfaceLayout::in_rows(&SurfaceDesc { layers: 2, ..nv12 }, None).is_none());
+    }
+
+    /// Texels of rows with padding between them do not share bytes, and fills leave the padding.
+    #[test]
+    fn padding_between_rows_is_not_written() {
+        let two = desc(vk::ImageType::TYPE_2D, vk::Format::R8G8B8A8_UNORM, [13, 7, 1], 1, 1);
+        let placements = [PlanePlacement { offset: 8, row_pitch: 68 }];
+        let surface = Surface::in_rows(SurfaceDesc { linear: true, ..two }, Some(&placements)).unwrap();
+        let memory = Allocation::new(&Heap::new(1 << 20), 512).unwrap();
+        assert!(surface.bind(memory.clone(), 0));
+        let plane = surface.plane(vk::ImageAspectFlags::COLOR, 0, 0).unwrap();
+        check_runs(&plane);
+        assert_eq!(plane.fill_lines([0, 0, 13, 7], &[7; 8]), [0, 0, 13, 7]);
+        let mut bytes = [0; 512];
+        memory.read(0, &mut bytes);
+        let is_texel = |at: usize| at.checked_sub(8).is_some_and(|at| at / 68 < 7 && at % 68 < 52);
+        assert!(bytes.iter().enumerate().all(|(at, &byte)| byte == if is_texel(at) { 7 } else { 0 }));
     }
 
     #[test]

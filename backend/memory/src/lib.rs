@@ -31,6 +31,7 @@ mod address;
 mod allocation;
 mod buffer;
 mod counter;
+mod dma_buf;
 mod heap;
 mod layout;
 pub mod near;
@@ -38,17 +39,20 @@ mod plane;
 mod private;
 mod rows;
 mod shared;
+mod shared_access;
 mod surface;
 
 pub use address::{AddressKind, AddressSpace, Addresses};
-pub use allocation::{Allocation, ImportFailed};
+pub use allocation::{Allocation, DescriptorType, ImportFailed};
 pub use buffer::{Buffer, BufferAddress, BufferRange, BufferView};
 pub use counter::Counter;
+pub use dma_buf::can_make_dma_bufs;
 pub use heap::{Heap, OutOfMemory};
-pub use layout::{SubresourceLayout, SurfaceDesc, SurfaceLayout, level_extent};
+pub use layout::{PlanePlacement, SubresourceLayout, SurfaceDesc, SurfaceLayout, level_extent};
 pub use near::{FarFile, Hint, ImageAccess, InUse, NearConfig, Reading, Residency, Writing};
 pub use plane::{PlaneRef, TexelSample};
 pub use shared::Shares;
+pub use shared_access::{SharedAccess, SynchronizedMemory};
 pub use surface::{
     DECODED, DecodedCache, DecodedTexels, DecodedUse, LevelPlace, Surface, SurfaceView, SurfaceViewDesc, Swizzle,
     ViewMemory,

@@ -9,11 +9,11 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 use memmap2::{MmapOptions, MmapRaw};
 
-const PAGE: u64 = 4096;
+pub(super) const PAGE: u64 = 4096;
 const MAGIC: [u8; 16] = *b"vitric shared 1\0";
 
 /// Type of the content of a shared file.
@@ -51,7 +51,7 @@ fn end_of(size: u64) -> io::Result<u64> {
 }
 
 /// Converts the result of a system call into a `Result`.
-fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
+pub(super) fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
 }
 
@@ -113,6 +113,11 @@ impl SharedFile {
         self.file.try_clone().map(OwnedFd::from)
     }
 
+    /// Returns the descriptor of the file.
+    pub fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+
     /// Returns the mapped bytes, padded to whole pages.
     pub fn bytes(&self) -> &MmapRaw {
         &self.map
@@ -121,8 +126,6 @@ impl SharedFile {
 
 #[cfg(test)]
 mod tests {
-    use std::os::fd::AsFd;
-
     use super::*;
 
     #[test]

@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 use vitric_format::{self as format, Class, FormatInfo, PLANE_ASPECTS};
 
 use super::Allocation;
-use super::layout::{SurfaceDesc, SurfaceLayout, level_extent};
+use super::layout::{PlanePlacement, SurfaceDesc, SurfaceLayout, level_extent};
 use super::near::codec::{Codec, LINE, Line};
 use super::near::{CompactableMemory, Hint, ImageAccess, ImageClass, ImageHints, InUse, Reading, Writing};
 use super::plane::PlaneRef;
@@ -56,21 +56,26 @@ impl Surface {
     /// Creates an unbound surface. Returns `None` if the format is not supported or the size
     /// exceeds the address range.
     pub fn new(desc: SurfaceDesc) -> Option<Arc<Self>> {
-        Self::made(desc, false)
+        Some(Self::made(desc, SurfaceLayout::new(&desc)?, false))
+    }
+
+    /// Creates an unbound surface whose texels are stored in rows, by [`SurfaceLayout::in_rows`].
+    pub fn in_rows(desc: SurfaceDesc, placements: Option<&[PlanePlacement]>) -> Option<Arc<Self>> {
+        Some(Self::made(desc, SurfaceLayout::in_rows(&desc, placements)?, false))
     }
 
     /// Creates an unbound surface that is used as an attachment only, and may lie in lazily
     /// allocated memory.
     pub fn transient(desc: SurfaceDesc) -> Option<Arc<Self>> {
-        Self::made(desc, true)
+        Some(Self::made(desc, SurfaceLayout::new(&desc)?, true))
     }
 
-    fn made(desc: SurfaceDesc, is_transient: bool) -> Option<Arc<Self>> {
-        let (layout, binding) = (SurfaceLayout::new(&desc)?, OnceLock::new());
+    fn made(desc: SurfaceDesc, layout: SurfaceLayout, is_transient: bool) -> Arc<Self> {
+        let binding = OnceLock::new();
         let (used, hints, stand_in) = (AtomicU64::new(0), Arc::default(), Mutex::new(None));
         let known_clears = AtomicU64::new(0);
         let decoded = OnceLock::new();
-        Some(Arc::new(Self { desc, layout, binding, used, known_clears, stand_in, hints, is_transient, decoded }))
+        Arc::new(Self { desc, layout, binding, used, known_clears, stand_in, hints, is_transient, decoded })
     }
 
     /// Returns the decoded texels, if an image instruction has requested them.

@@ -16,7 +16,7 @@ use vitric_vulkan::{Newer, PhysicalDeviceLayeredApiPropertiesListKHR, sys};
 use super::instance::extension_properties;
 use crate::call::{Call, In, Listing, Out};
 use crate::object::external::memory_properties;
-use crate::object::{PhysicalObject, host};
+use crate::object::{PhysicalObject, host, modifier};
 use crate::slots::Marked;
 
 #[entry(vkGetPhysicalDeviceFeatures)]
@@ -96,6 +96,7 @@ fn get_physical_device_format_properties2(
 ) {
     out.format_properties = physical::format_properties(format);
     call.put(out.p_next, physical::format_properties3(format));
+    modifier::put_modifiers(call, format, out.p_next);
     // Resolving rendering with more samples than the attachment has is as fast as rendering to a
     // multisampled attachment.
     call.put(out.p_next, vk::SubpassResolvePerformanceQueryEXT::default().optimal(true));
@@ -111,7 +112,8 @@ fn get_physical_device_image_format_properties(
     flags: vk::ImageCreateFlags,
     mut out: Out<'_, vk::ImageFormatProperties>,
 ) -> Result<vk::Result> {
-    put_image_format(ImageKind { format, kind, tiling, usage, flags }, &mut out)
+    let kind = ImageKind { format, kind, tiling, usage, flags };
+    put_image_format(kind, tiling != vk::ImageTiling::DRM_FORMAT_MODIFIER_EXT, &mut out)
 }
 
 #[entry(vkGetPhysicalDeviceImageFormatProperties2)]
@@ -135,11 +137,13 @@ fn get_physical_device_image_format_properties2(
     call.put(out.p_next, performance.optimal_device_access(true).identical_memory_layout(true));
     let conversion = vk::SamplerYcbcrConversionImageFormatProperties::default();
     call.put(out.p_next, conversion.combined_image_sampler_descriptor_count(1));
-    put_image_format(ImageKind { format, kind, tiling, usage, flags }, &mut out.image_format_properties)
+    let kind = ImageKind { format, kind, tiling, usage, flags };
+    put_image_format(kind, modifier::is_supported(call, kind, p_next), &mut out.image_format_properties)
 }
 
-fn put_image_format(kind: ImageKind, out: &mut vk::ImageFormatProperties) -> Result<vk::Result> {
-    let found = physical::image_format_properties(kind);
+/// Writes the limits of images of a kind, if their modifier is supported.
+fn put_image_format(kind: ImageKind, has_modifier: bool, out: &mut vk::ImageFormatProperties) -> Result<vk::Result> {
+    let found = physical::image_format_properties(kind).filter(|_| has_modifier);
     *out = found.unwrap_or_default();
     found.map(|_| vk::Result::SUCCESS).ok_or(Error::FormatNotSupported)
 }

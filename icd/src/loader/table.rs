@@ -299,6 +299,7 @@ entries! {
     Device, "VK_EXT_buffer_device_address", vkGetBufferDeviceAddressEXT, PFN_vkGetBufferDeviceAddress, object::address::vkGetBufferDeviceAddress;
     Device, "VK_KHR_external_memory_fd", vkGetMemoryFdKHR, PFN_vkGetMemoryFdKHR, object::external::vkGetMemoryFdKHR;
     Device, "VK_KHR_external_memory_fd", vkGetMemoryFdPropertiesKHR, PFN_vkGetMemoryFdPropertiesKHR, object::external::vkGetMemoryFdPropertiesKHR;
+    Device, "VK_EXT_image_drm_format_modifier", vkGetImageDrmFormatModifierPropertiesEXT, PFN_vkGetImageDrmFormatModifierPropertiesEXT, object::modifier::vkGetImageDrmFormatModifierPropertiesEXT;
     Device, "VK_KHR_external_fence_fd", vkGetFenceFdKHR, PFN_vkGetFenceFdKHR, object::external::vkGetFenceFdKHR;
     Device, "VK_KHR_external_fence_fd", vkImportFenceFdKHR, PFN_vkImportFenceFdKHR, object::external::vkImportFenceFdKHR;
     Device, "VK_KHR_external_semaphore_fd", vkGetSemaphoreFdKHR, PFN_vkGetSemaphoreFdKHR, object::external::vkGetSemaphoreFdKHR;

@@ -1,10 +1,10 @@
-//! Memory, fences and semaphores that processes share by opaque file descriptors, and imported
-//! memory of the application.
+//! Memory, fences and semaphores that processes share by opaque file descriptors, memory that
+//! devices share by dma-bufs, and imported memory of the application.
 //!
 //! A successful import transfers a descriptor's ownership to the driver, which closes it. After a
 //! failed import the application still owns the descriptor. Sources: `VK_KHR_external_memory_fd`,
 //! `VK_KHR_external_semaphore_fd`, `VK_KHR_external_fence_fd`, `VK_EXT_external_memory_host`,
-//! `VK_KHR_dedicated_allocation`.
+//! `VK_EXT_external_memory_dma_buf`, `VK_KHR_dedicated_allocation`.
 
 use std::ffi::{c_int, c_void};
 use std::fmt::Debug;
@@ -20,13 +20,19 @@ use vitric_api::physical::{HOST_POINTER_ALIGNMENT, HOST_VISIBLE};
 use vitric_api::sync::Primitive;
 use vitric_api::{Error, Result};
 use vitric_entry::entry;
-use vitric_memory::{Allocation, Heap, ImportFailed};
+use vitric_memory::{Allocation, DescriptorType, Heap, ImportFailed, can_make_dma_bufs};
 
 use super::{DeviceObject, need};
 use crate::call::{Call, In, Out};
 
 /// Handle types of host memory that the application owns.
 const OF_HOST: MT = MT::from_raw(MT::HOST_ALLOCATION_EXT.as_raw() | MT::HOST_MAPPED_FOREIGN_MEMORY_EXT.as_raw());
+
+/// Memory types of all resources except transient images.
+pub const ALL_TYPES: u32 = 0b111;
+
+/// Handle types of file descriptors.
+const OF_FILES: MT = MT::from_raw(MT::OPAQUE_FD.as_raw() | MT::DMA_BUF_EXT.as_raw());
 
 /// Returns the supported uses of memory of a handle type; `None` for an unsupported type.
 pub fn memory_properties(kind: MT) -> Option<vk::ExternalMemoryProperties> {
@@ -37,6 +43,8 @@ pub fn memory_properties(kind: MT) -> Option<vk::ExternalMemoryProperties> {
     };
     match kind {
         MT::OPAQUE_FD => Some(of(MF::EXPORTABLE | MF::IMPORTABLE, kind)),
+        MT::DMA_BUF_EXT if can_make_dma_bufs() => Some(of(MF::EXPORTABLE | MF::IMPORTABLE, kind)),
+        MT::DMA_BUF_EXT => Some(of(MF::IMPORTABLE, kind)),
         _ if kind == MT::HOST_ALLOCATION_EXT || kind == MT::HOST_MAPPED_FOREIGN_MEMORY_EXT => {
             Some(of(MF::IMPORTABLE, MT::empty()))
         }
@@ -124,22 +132,43 @@ fn check_kind<K: Debug>(object: &DeviceObject, kind: K, allowed: K, is_allowed: 
     Ok(())
 }
 
+/// Returns the type of descriptors of a handle type of memory.
+///
+/// # Errors
+/// [`Error::InvalidExternalHandle`] for handle types without descriptors: a message was sent.
+fn descriptor_type(object: &DeviceObject, kind: MT) -> Result<DescriptorType> {
+    check_kind(object, kind, OF_FILES, kind == MT::OPAQUE_FD || kind == MT::DMA_BUF_EXT)?;
+    Ok(if kind == MT::DMA_BUF_EXT { DescriptorType::DmaBuf } else { DescriptorType::Opaque })
+}
+
+/// Imports the memory behind a descriptor, which the driver owns afterwards.
+fn import_memory(
+    call: Call<'_>,
+    object: &DeviceObject,
+    size: u64,
+    import: &vk::ImportMemoryFdInfoKHR<'_>,
+) -> Result<Arc<Allocation>> {
+    let kind = descriptor_type(object, import.handle_type)?;
+    let descriptor = borrowed(call, import.fd)?;
+    let open = |heap: &Arc<Heap>, size| match kind {
+        DescriptorType::Opaque => Allocation::open(heap, size, descriptor),
+        DescriptorType::DmaBuf => Allocation::open_dma_buf(heap, size, descriptor),
+    };
+    let made = object.device.allocate_with_room(size, open).map_err(import_error)?;
+    // SAFETY: a successful import transfers the descriptor's ownership to the driver.
+    unsafe { close(import.fd) };
+    Ok(made)
+}
+
 /// Returns the memory of an allocation: new or imported.
 pub fn allocate(call: Call<'_>, object: &DeviceObject, info: &vk::MemoryAllocateInfo<'_>) -> Result<Arc<Allocation>> {
     let (size, device) = (info.allocation_size, &object.device);
     let exported: Option<&vk::ExportMemoryAllocateInfo<'_>> = call.find(info.p_next);
     let exported = exported.map_or(MT::empty(), |info| info.handle_types);
-    check_kind(object, exported, MT::OPAQUE_FD, MT::OPAQUE_FD.contains(exported))?;
+    check_kind(object, exported, OF_FILES, OF_FILES.contains(exported))?;
     let descriptor: Option<&vk::ImportMemoryFdInfoKHR<'_>> = call.find(info.p_next);
     if let Some(import) = descriptor.filter(|import| !import.handle_type.is_empty()) {
-        check_kind(object, import.handle_type, MT::OPAQUE_FD, import.handle_type == MT::OPAQUE_FD)?;
-        let descriptor = borrowed(call, import.fd)?;
-        let made = device
-            .allocate_with_room(size, |heap, size| Allocation::open(heap, size, descriptor))
-            .map_err(import_error)?;
-        // SAFETY: a successful import transfers the descriptor's ownership to the driver.
-        unsafe { close(import.fd) };
-        return Ok(made);
+        return import_memory(call, object, size, import);
     }
     let pointer: Option<&vk::ImportMemoryHostPointerInfoEXT<'_>> = call.find(info.p_next);
     if let Some(import) = pointer.filter(|import| !import.handle_type.is_empty()) {
@@ -160,6 +189,7 @@ pub fn allocate(call: Call<'_>, object: &DeviceObject, info: &vk::MemoryAllocate
     match exported.is_empty() {
         true if is_of_buffer || HOST_VISIBLE.contains(&info.memory_type_index) => device.allocate(size),
         true => device.allocate_unseen(size),
+        false if exported.contains(MT::DMA_BUF_EXT) => device.allocate_dma_buf(size),
         false => device.allocate_shared(size),
     }
 }
@@ -177,21 +207,34 @@ fn get_memory_fd(
     info: In<'_, vk::MemoryGetFdInfoKHR<'_>>,
     out: Out<'_, c_int>,
 ) -> Result<vk::Result> {
-    check_kind(object, info.handle_type, MT::OPAQUE_FD, info.handle_type == MT::OPAQUE_FD)?;
-    let made = need(object, &object.memory, info.memory)?.descriptor().ok_or_else(|| {
+    let kind = descriptor_type(object, info.handle_type)?;
+    let made = need(object, &object.memory, info.memory)?.descriptor(kind).ok_or_else(|| {
         object.messages().error(&format!(
-            "{} cannot be exported: allocate it with VkExportMemoryAllocateInfo",
-            object.describe(info.memory)
+            "{} cannot be exported as {:?}: allocate it with VkExportMemoryAllocateInfo",
+            object.describe(info.memory),
+            info.handle_type
         ));
         Error::Unknown
     })?;
     Ok(put_descriptor(out, made.map_err(|_| Error::TooManyObjects)?))
 }
 
-// Opaque descriptors have no properties, and other types are not supported.
+// Opaque descriptors have no properties.
 #[entry(vkGetMemoryFdPropertiesKHR)]
-fn get_memory_fd_properties(_: vk::Device, _: MT, _: c_int, _: *mut vk::MemoryFdPropertiesKHR<'_>) -> vk::Result {
-    Error::InvalidExternalHandle.code()
+fn get_memory_fd_properties(
+    call: Call<'_>,
+    object: &DeviceObject,
+    kind: MT,
+    descriptor: c_int,
+    mut out: Out<'_, vk::MemoryFdPropertiesKHR<'_>>,
+) -> Result<vk::Result> {
+    check_kind(object, kind, MT::DMA_BUF_EXT, kind == MT::DMA_BUF_EXT)?;
+    if Allocation::size_of_dma_buf(borrowed(call, descriptor)?).is_none() {
+        object.messages().error(&format!("descriptor {descriptor}: expected a dma-buf, or a sealed memory file"));
+        return Err(Error::InvalidExternalHandle);
+    }
+    out.memory_type_bits = ALL_TYPES;
+    Ok(vk::Result::SUCCESS)
 }
 
 #[entry(vkGetMemoryHostPointerPropertiesEXT)]

@@ -6,18 +6,16 @@ use std::sync::Arc;
 
 use ash::vk;
 use vitric_api::families::check_sharing;
-use vitric_api::image::{self, ImageDesc};
+use vitric_api::image::ImageDesc;
 use vitric_api::physical::{BUFFER_ALIGNMENT, ImageKind, LAZY, max_buffer_bytes};
 use vitric_api::{Error, Result};
 use vitric_entry::entry;
 use vitric_format as format;
 use vitric_memory::{Buffer, BufferRange, BufferView, Surface, SurfaceView, SurfaceViewDesc, Swizzle};
 
-use super::{DeviceObject, address, check, destroy, device, external, host, need};
+use super::{DeviceObject, address, check, destroy, device, external, host, modifier, need};
 use crate::call::{Array, Call, In, New, Out};
 
-/// Memory types of all resources except transient images.
-const ALL_TYPES: u32 = 0b111;
 /// Alignment of images in memory.
 const IMAGE_ALIGNMENT: u64 = 256;
 
@@ -67,19 +65,22 @@ fn map_memory(
         return Err(Error::MemoryMapFailed);
     }
     memory.set_mapped(true);
+    memory.begin_access();
     // Valid usage forbids this for memory of a type that is not host-visible.
     memory.keep_resident(0..memory.size());
     *out = memory.host_pointer().wrapping_add(offset as usize).cast();
     Ok(vk::Result::SUCCESS)
 }
 
-// All memory is coherent and stays mapped: there is nothing to flush or invalidate.
+// All memory is coherent and stays mapped: there is nothing to flush or invalidate. The kernel
+// knows of accesses to a dma-buf from the mapping to the end of the mapping.
 
 #[entry(vkUnmapMemory)]
 fn unmap_memory(object: &DeviceObject, memory: vk::DeviceMemory) {
     if let Some(memory) = object.memory.get(vk::Handle::as_raw(memory)) {
         object.device.gpu().depths().wrote_any(|written| Arc::ptr_eq(written, &memory));
         memory.set_mapped(false);
+        memory.end_access();
     }
 }
 
@@ -167,7 +168,7 @@ fn surface_requirements(image: &Surface) -> vk::MemoryRequirements {
 }
 
 fn requirements(size: u64, alignment: u64) -> vk::MemoryRequirements {
-    vk::MemoryRequirements { size: size.next_multiple_of(alignment), alignment, memory_type_bits: ALL_TYPES }
+    vk::MemoryRequirements { size: size.next_multiple_of(alignment), alignment, memory_type_bits: external::ALL_TYPES }
 }
 
 #[entry(vkGetBufferMemoryRequirements)]
@@ -317,7 +318,8 @@ fn create_image(
     let info = check::info(call, object, info)?;
     let families = call.slice(info.p_queue_family_indices, info.queue_family_index_count);
     check_sharing(object.messages(), info.sharing_mode, families)?;
-    Ok(out.put(object.images.insert(image::create(&image_desc(call, info))?)))
+    let made = modifier::create_image(call, info, &image_desc(call, info));
+    Ok(out.put(object.images.insert(made.inspect_err(|error| modifier::report(object, info, *error))?)))
 }
 
 fn image_desc(call: Call<'_>, info: &vk::ImageCreateInfo<'_>) -> ImageDesc {
@@ -377,7 +379,7 @@ fn get_device_image_memory_requirements(
     out: Out<'_, vk::MemoryRequirements2<'_>>,
 ) {
     let Some(info) = call.get(info.p_create_info) else { return };
-    let image = image::create(&image_desc(call, info));
+    let image = modifier::create_image(call, info, &image_desc(call, info));
     let found = image.map_or_else(|_| requirements(0, IMAGE_ALIGNMENT), |image| surface_requirements(&image));
     put_requirements2(call, found, out);
 }
@@ -463,7 +465,8 @@ fn get_image_subresource_layout(
 }
 
 fn put_layout(image: &Surface, part: &vk::ImageSubresource, out: &mut vk::SubresourceLayout) {
-    if let Some(layout) = image.layout().subresource(part.aspect_mask, part.mip_level, part.array_layer) {
+    let aspect = modifier::stored_aspect(image, part.aspect_mask);
+    if let Some(layout) = image.layout().subresource(aspect, part.mip_level, part.array_layer) {
         *out = vk::SubresourceLayout {
             offset: layout.offset,
             size: layout.size,
@@ -496,7 +499,7 @@ fn get_device_image_subresource_layout(
     mut out: Out<'_, vk::SubresourceLayout2KHR<'_>>,
 ) {
     let (Some(made), Some(part)) = (call.get(info.p_create_info), call.get(info.p_subresource)) else { return };
-    if let Ok(image) = image::create(&image_desc(call, made)) {
+    if let Ok(image) = modifier::create_image(call, made, &image_desc(call, made)) {
         put_layout(&image, &part.image_subresource, &mut out.subresource_layout);
         host::put_size(call, &image, &part.image_subresource, out.p_next);
     }

@@ -14,6 +14,7 @@ pub mod dynamic_state;
 pub mod external;
 pub mod host;
 pub mod memory;
+pub mod modifier;
 pub mod pass;
 pub mod pipeline;
 pub mod private;

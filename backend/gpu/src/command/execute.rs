@@ -63,10 +63,12 @@ impl Gpu {
             done
         };
         self.begin_execution();
+        let access = self.synchronized().begin();
         let done = match catch_unwind(AssertUnwindSafe(run)).flatten() {
             Ok(done) => done.map_err(|lost| LossReport::new(lost, &running, self.config().timeout)),
             Err(panic) => Err(LossReport::of_panic(&*panic, &running)),
         };
+        drop(access);
         self.end_execution();
         if done.is_err() {
             self.depths().forget();

@@ -13,6 +13,9 @@ use crate::render::{Draw, FULL, SIZE, SampledImage, State, TEXTURE, Target, rend
 
 const GENERAL: vk::ImageLayout = vk::ImageLayout::GENERAL;
 
+/// Modifier of images in rows of texels.
+const LINEAR: u64 = 0;
+
 const PLANES: [vk::ImageAspectFlags; 3] =
     [vk::ImageAspectFlags::PLANE_0, vk::ImageAspectFlags::PLANE_1, vk::ImageAspectFlags::PLANE_2];
 
@@ -49,6 +52,8 @@ fn formats() -> Vec<(&'static str, Format)> {
     let views = [F::R8_UNORM, F::R8G8_UNORM];
     let eight = |format, planes, block| Format { format, planes, block, bits: 8, views, tiling };
     let linear = |format, planes| Format { tiling: vk::ImageTiling::LINEAR, ..eight(format, planes, [2, 2]) };
+    let modifier =
+        |format, planes| Format { tiling: vk::ImageTiling::DRM_FORMAT_MODIFIER_EXT, ..eight(format, planes, [2, 2]) };
     let ten = [F::R10X6_UNORM_PACK16, F::R10X6G10X6_UNORM_2PACK16];
     let sixteen = [F::R16_UNORM, F::R16G16_UNORM];
     vec![
@@ -69,6 +74,8 @@ fn formats() -> Vec<(&'static str, Format)> {
         ("two_422_16", Format { bits: 16, views: sixteen, ..eight(F::G16_B16R16_2PLANE_422_UNORM, 2, [2, 1]) }),
         ("linear_three_420", linear(F::G8_B8_R8_3PLANE_420_UNORM, 3)),
         ("linear_two_420", linear(F::G8_B8R8_2PLANE_420_UNORM, 2)),
+        ("modifier_three_420", modifier(F::G8_B8_R8_3PLANE_420_UNORM, 3)),
+        ("modifier_two_420", modifier(F::G8_B8R8_2PLANE_420_UNORM, 2)),
     ]
 }
 
@@ -110,6 +117,9 @@ fn subresource(aspect_mask: vk::ImageAspectFlags) -> vk::ImageSubresourceLayers 
 
 fn image(gpu: &Gpu, info: &vk::ImageCreateInfo<'_>) -> Result<Image, Outcome> {
     let info = info.mip_levels(1).array_layers(1).samples(vk::SampleCountFlags::TYPE_1);
+    let mut modifiers = vk::ImageDrmFormatModifierListCreateInfoEXT::default().drm_format_modifiers(&[LINEAR]);
+    let has_modifier = info.tiling == vk::ImageTiling::DRM_FORMAT_MODIFIER_EXT;
+    let info = if has_modifier { info.push_next(&mut modifiers) } else { info };
     let handle = gpu.bound_image(&info)?;
     let aspects = vk::ImageAspectFlags::COLOR;
     let image = Image { handle, view: vk::ImageView::null(), extent: info.extent, aspects, levels: 1 };
@@ -150,12 +160,16 @@ fn filled(gpu: &Gpu, format: Format) -> Result<Image, Outcome> {
     let usage = vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST | vk::ImageUsageFlags::TRANSFER_SRC;
     let flags = vk::ImageCreateFlags::MUTABLE_FORMAT;
     let (instance, physical) = (&gpu.instance, gpu.physical);
-    // SAFETY: the parameters are valid.
-    let limits = unsafe {
-        instance.get_physical_device_image_format_properties(physical, format.format, kind, tiling, usage, flags)
-    };
-    let limits = limits.map_err(|_| Outcome::NotSupported(format!("{:?}", format.format)))?;
-    check(limits.max_extent.width >= SIZE, || "too small".into())?;
+    if tiling == vk::ImageTiling::DRM_FORMAT_MODIFIER_EXT {
+        gpu.need(vk::EXT_IMAGE_DRM_FORMAT_MODIFIER_NAME)?;
+    } else {
+        // SAFETY: the parameters are valid.
+        let limits = unsafe {
+            instance.get_physical_device_image_format_properties(physical, format.format, kind, tiling, usage, flags)
+        };
+        let limits = limits.map_err(|_| Outcome::NotSupported(format!("{:?}", format.format)))?;
+        check(limits.max_extent.width >= SIZE, || "too small".into())?;
+    }
     let extent = vk::Extent3D { width: SIZE, height: SIZE, depth: 1 };
     let info = vk::ImageCreateInfo::default().image_type(kind).format(format.format).usage(usage).flags(flags);
     let image = image(gpu, &info.tiling(tiling).extent(extent))?;

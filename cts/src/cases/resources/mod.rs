@@ -3,5 +3,6 @@
 pub(in crate::cases) mod device_addresses;
 mod image_views;
 mod layouts;
+mod modifiers;
 mod requirements;
 mod stencil_usage;

@@ -326,7 +326,8 @@ const QUERIES: &[vk::QueryType] = &[
     vk::QueryType::MESH_PRIMITIVES_GENERATED_EXT,
 ];
 const IMAGE_TYPES: &[vk::ImageType] = &[vk::ImageType::TYPE_1D, vk::ImageType::TYPE_2D, vk::ImageType::TYPE_3D];
-const TILINGS: &[vk::ImageTiling] = &[vk::ImageTiling::OPTIMAL, vk::ImageTiling::LINEAR];
+const TILINGS: &[vk::ImageTiling] =
+    &[vk::ImageTiling::OPTIMAL, vk::ImageTiling::LINEAR, vk::ImageTiling::DRM_FORMAT_MODIFIER_EXT];
 const FIRST_LAYOUTS: &[vk::ImageLayout] = &[
     vk::ImageLayout::UNDEFINED,
     vk::ImageLayout::PREINITIALIZED,

@@ -17,13 +17,17 @@ use super::{RoutineBuilder, word};
 use crate::runtime::{Bound, Conversion, model_weights};
 
 /// Returns the planes as resources, and the words of each plane in the format of a level. Returns
-/// `None` if no memory is bound, or if a plane exceeds the range of offsets.
+/// `None` if no memory is bound, or if a plane exceeds the range of offsets or the bound memory.
 pub(super) fn planes(view: &SurfaceView, info: &FormatInfo) -> Option<(Vec<Bound>, Vec<u32>)> {
     let extent = view.extent(0);
     let mut words = vec![0; (word::LEVELS + word::LEVEL * 3) as usize];
     let mut memories = Vec::new();
     for (number, plane) in (0..).zip(info.planes()) {
-        let memory = view.memory(plane.aspect).filter(|memory| memory.bytes <= super::MAX_BYTES)?;
+        let memory = view.memory(plane.aspect)?;
+        let inside = memory.memory.size().saturating_sub(memory.start);
+        if memory.bytes > inside.min(super::MAX_BYTES) {
+            return None;
+        }
         let position = view.level_place(plane.aspect, 0)?;
         let (width, height) = (extent.width.div_ceil(plane.block[0]), extent.height.div_ceil(plane.block[1]));
         super::put_level(&mut words, number, [width, height, 1], position);

@@ -151,7 +151,7 @@ fn memory_of_other_processes_is_looked_at_again() {
     let surfaces = [(); 2].map(|()| Surface::new(desc(BC1)).unwrap());
     let size = surfaces[0].layout().size();
     let memory = Allocation::shared(&heap, size).unwrap();
-    let descriptor = memory.descriptor().unwrap().unwrap();
+    let descriptor = memory.descriptor(crate::DescriptorType::Opaque).unwrap().unwrap();
     let same = Allocation::open(&heap, size, std::os::fd::AsFd::as_fd(&descriptor)).unwrap();
     assert!(surfaces[0].bind(memory, 0) && surfaces[1].bind(same, 0));
     for seed in 0..4 {
