@@ -14,6 +14,7 @@ use std::ops::Range;
 use vitric_base::simd::{Lanes, WAVE, kernel};
 
 use super::Run;
+use super::bins::TriangleRun;
 use crate::geometry::{Pixels, TestLanes, Triangles};
 use crate::hiz::{
     DepthDirection, DepthFormat, DepthRange, EarlyBounds, GROUPS, GroupRect, HizHeuristic, HizUpdate, HizUpdater,
@@ -430,7 +431,7 @@ pub fn update_hiz(
     let mut progress = UpdateProgress { updated: 0, end: start };
     for run in runs.iter().filter(|run| run.end > start) {
         let (range, rules) = (progress.end..run.end, update_rules(run.draw.state as usize));
-        let of_run = update_by_run(early, (triangles, range), (grid, &rules), max - progress.updated);
+        let of_run = update_by_run(early, TriangleRun { triangles, range }, (grid, &rules), max - progress.updated);
         progress = UpdateProgress { updated: progress.updated + of_run.updated, ..of_run };
         if progress.end < run.end {
             break;
@@ -439,13 +440,14 @@ pub fn update_hiz(
     progress
 }
 
-/// Updates the structure by a range of a draw's triangles, at most `max`.
+/// Updates the structure by triangles of a draw, at most `max`.
 fn update_by_run(
     early: &mut EarlyBounds,
-    (triangles, range): (&Triangles, Range<u32>),
+    run: TriangleRun<'_>,
     (grid, update_rules): (&Grid, &UpdateRules),
     max: u32,
 ) -> UpdateProgress {
+    let TriangleRun { triangles, range } = run;
     let (mut updated, all) = (0, UpdateProgress { updated: 0, end: range.end });
     let Visibility { tests, updates_hiz, .. } = update_rules.visibility;
     if !updates_hiz || early.direction() != tests {

@@ -422,7 +422,7 @@ impl Scene {
         Self { meshes, copies: true, ..Self::between([Look::Opaque; 2]) }
     }
 
-    /// Returns a wall, a mesh of small cells behind it, and a cell that is drawn whatever is stored.
+    /// Returns a wall, a mesh of small cells behind it, and a cell without a depth test.
     fn hidden_before_receding() -> Self {
         let over = Mesh { cell: [8, 8], look: Look::Anywhere, ..Mesh::wall(60, [9, 80, 40, 255]) };
         Self { meshes: vec![Mesh::screen(SIZE), Mesh::fine(48), over], ..Self::between([Look::Opaque; 2]) }
