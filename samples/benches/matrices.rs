@@ -151,7 +151,7 @@ mod by_hand {
                     }
                     for (at, sum) in tile.into_iter().enumerate() {
                         let to = sums.as_mut_ptr().add((row + at) * SIDE + column).cast::<f32>();
-                        [0, 1].map(|half| _mm512_storeu_ps(to.add(16 * half), sum[half]));
+                        [0, 1].into_iter().for_each(|half| _mm512_storeu_ps(to.add(16 * half), sum[half]));
                     }
                 }
             }
@@ -193,7 +193,7 @@ mod by_hand {
                     }
                     for (at, sum) in tile.into_iter().enumerate() {
                         let to = sums.as_mut_ptr().add((row + at) * SIDE + column);
-                        [0, 1].map(|half| _mm512_storeu_si512(to.add(16 * half).cast(), sum[half]));
+                        [0, 1].into_iter().for_each(|half| _mm512_storeu_si512(to.add(16 * half).cast(), sum[half]));
                     }
                 }
             }

@@ -18,7 +18,7 @@ use super::{AttachmentClear, PassBegin, implicit};
 use crate::gpu::{DeviceLost, Gpu};
 use crate::raster::{Grid, TILE_LOG2};
 use crate::state::{AttachmentDesc, ClearValue, DepthResolve, PassDesc, SubpassDesc};
-use crate::transfer::{self, PlaneClear};
+use crate::transfer::{self, PlaneClear, ResolveArea};
 
 /// Maximum number of layers of passes without attachments.
 const MAX_LAYERS: u32 = 2048;
@@ -427,7 +427,8 @@ impl Pass {
             let skips_transfer = self.desc.attachments[attachment as usize].skips_transfer;
             let (depth, stencil) = (implicit.depth, implicit.stencil);
             for layer in self.layers(self.view_mask()) {
-                transfer::resolve_view(workers, (&image, &view), (layer, self.area), skips_transfer);
+                let part = ResolveArea { layer, area: self.area, skips_transfer };
+                transfer::resolve_view(workers, (&image, &view), part);
                 let how = DepthResolve { attachment, depth, stencil };
                 transfer::resolve_depth_stencil((&image, &view), layer, self.area, how);
             }
@@ -512,7 +513,8 @@ impl Pass {
             let skips_transfer = desc.is_some_and(|desc| desc.skips_transfer);
             if let (Some(source), Some(target)) = views {
                 for layer in self.layers(self.view_mask()) {
-                    transfer::resolve_view(workers, (source, target), (layer, self.area), skips_transfer);
+                    let part = ResolveArea { layer, area: self.area, skips_transfer };
+                    transfer::resolve_view(workers, (source, target), part);
                 }
             }
         }

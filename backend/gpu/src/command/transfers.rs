@@ -9,7 +9,7 @@ use vitric_memory::{Addresses, InUse};
 
 use super::Command;
 use crate::gpu::{DeviceLost, PipelineStage};
-use crate::transfer::{self, BufferImageTransfer, CopyAccess, CopyDirection};
+use crate::transfer::{self, BufferImageTransfer, CopyAccess, CopyDirection, IndirectRegion};
 
 /// Maximum number of regions transferred as one batch.
 const MAX_BATCH_REGIONS: usize = 64;
@@ -54,12 +54,12 @@ pub(super) fn execute(context: &TransferContext<'_>, command: &Command) -> Resul
             copy_buffer_image(context, copy, regions)
         }
         Command::CopyMemoryIndirect(regions) => for_each_indirect(deadline, command, regions.count, |number| {
-            transfer::copy_memory(addresses, *regions, number)
+            transfer::copy_memory(IndirectRegion { addresses, regions: *regions, number })
         }),
         Command::CopyMemoryToImageIndirect { regions, target, layers } => {
             for_each_indirect(deadline, command, regions.count, |number| {
                 let Some(layers) = layers.get(number as usize) else { return false };
-                let source = (addresses, *regions, number);
+                let source = IndirectRegion { addresses, regions: *regions, number };
                 transfer::copy_memory_to_image(workers, in_use, source, (target, *layers))
             })
         }

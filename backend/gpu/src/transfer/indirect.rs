@@ -27,11 +27,24 @@ impl IndirectRegions {
     pub const MEMORY_BYTES: u64 = 24;
     /// Size in bytes of a region of an image (`VkCopyMemoryToImageIndirectCommandKHR`).
     pub const IMAGE_BYTES: u64 = 56;
+}
 
-    /// Reads the dwords of a region; `None` if no memory has its address.
-    fn read<const N: usize>(&self, addresses: &Addresses, number: u32) -> Option<[u32; N]> {
-        let address = self.stride.checked_mul(number.into())?.checked_add(self.address)?;
-        let (memory, offset) = addresses.locate(address, 4 * N as u64)?;
+/// One of the regions.
+#[derive(Clone, Copy)]
+pub(crate) struct IndirectRegion<'a> {
+    /// Memory by address.
+    pub addresses: &'a Addresses,
+    /// All regions.
+    pub regions: IndirectRegions,
+    /// Number of the region.
+    pub number: u32,
+}
+
+impl IndirectRegion<'_> {
+    /// Reads the region's dwords; `None` if no memory has its address.
+    fn read<const N: usize>(self) -> Option<[u32; N]> {
+        let address = self.regions.stride.checked_mul(self.number.into())?.checked_add(self.regions.address)?;
+        let (memory, offset) = self.addresses.locate(address, 4 * N as u64)?;
         Some(std::array::from_fn(|index| {
             let mut bytes = [0; 4];
             memory.read(offset + 4 * index as u64, &mut bytes);
@@ -45,13 +58,11 @@ fn wide([low, high]: [u32; 2]) -> u64 {
     u64::from(low) | u64::from(high) << 32
 }
 
-/// Copies the region of a number between device addresses. Returns false if it is dropped.
-pub(crate) fn copy_memory(addresses: &Addresses, regions: IndirectRegions, number: u32) -> bool {
-    let Some([source, source_high, target, target_high, size, size_high]) = regions.read(addresses, number) else {
-        return false;
-    };
+/// Copies a region between device addresses. Returns false if it is dropped.
+pub(crate) fn copy_memory(region: IndirectRegion<'_>) -> bool {
+    let Some([source, source_high, target, target_high, size, size_high]) = region.read() else { return false };
     let size = wide([size, size_high]);
-    let locate = |address| addresses.locate(address, size);
+    let locate = |address| region.addresses.locate(address, size);
     match (locate(wide([source, source_high])), locate(wide([target, target_high]))) {
         _ if size == 0 => true,
         (Some((from, from_offset)), Some((to, to_offset))) => {
@@ -62,17 +73,16 @@ pub(crate) fn copy_memory(addresses: &Addresses, regions: IndirectRegions, numbe
     }
 }
 
-/// Copies the region of a number to layers of an image. Returns false if it is dropped.
+/// Copies a region to layers of an image. Returns false if it is dropped.
 pub(crate) fn copy_memory_to_image(
     workers: &Workers,
     in_use: Option<&InUse<'_>>,
-    source: (&Addresses, IndirectRegions, u32),
+    source: IndirectRegion<'_>,
     (target, layers): (&Surface, vk::ImageSubresourceLayers),
 ) -> bool {
-    let (addresses, regions, number) = source;
-    let Some(dwords) = regions.read::<14>(addresses, number) else { return false };
+    let Some(dwords) = source.read::<14>() else { return false };
     let [low, high, row_length, image_height, _, _, _, _, x, y, z, width, height, depth] = dwords;
-    let Some((memory, offset)) = addresses.locate(wide([low, high]), 1) else { return false };
+    let Some((memory, offset)) = source.addresses.locate(wide([low, high]), 1) else { return false };
     let mut region = vk::BufferImageCopy {
         buffer_offset: offset,
         buffer_row_length: row_length,
@@ -112,10 +122,13 @@ mod tests {
         let memory = Allocation::new(&heap, 256).unwrap();
         assert!(space.expose(&memory, AddressKind::Any));
         let (start, addresses) = (space.of(&memory).unwrap(), space.now());
-        let regions = |address| IndirectRegions { address, stride: 24, count: 1 };
+        let region = |address, number| {
+            let regions = IndirectRegions { address, stride: 24, count: 1 };
+            IndirectRegion { addresses: &addresses, regions, number }
+        };
         let copy = |source: u64, target: u64, size: u64| {
             memory.write(0, &[source, target, size].map(u64::to_le_bytes).concat());
-            copy_memory(&addresses, regions(start), 0)
+            copy_memory(region(start, 0))
         };
         memory.write(64, &[7; 16]);
         assert!(copy(start + 64, start + 128, 16));
@@ -134,7 +147,7 @@ mod tests {
         memory.read(128, &mut found);
         assert_eq!(found, [7; 16]);
         for address in [0, start + 240, u64::MAX] {
-            assert!(!copy_memory(&addresses, regions(address), 0) && !copy_memory(&addresses, regions(address), 9));
+            assert!(!copy_memory(region(address, 0)) && !copy_memory(region(address, 9)));
         }
     }
 }

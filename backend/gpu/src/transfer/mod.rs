@@ -20,9 +20,9 @@ pub use clear::{clear_image, fill_buffer};
 pub(crate) use copy::{BufferImageTransfer, CopyAccess, copy_buffer_image, copy_image};
 pub use copy::{CopyDirection, copy_buffer};
 pub use indirect::IndirectRegions;
-pub(crate) use indirect::{copy_memory, copy_memory_to_image};
+pub(crate) use indirect::{IndirectRegion, copy_memory, copy_memory_to_image};
 pub use present::read_frame;
-pub(crate) use resolve::{replicate, resolve, resolve_view};
+pub(crate) use resolve::{ResolveArea, replicate, resolve, resolve_view};
 pub use resolve_depth::ResolveModes;
 pub(crate) use resolve_depth::resolve_depth_stencil;
 

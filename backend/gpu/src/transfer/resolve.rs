@@ -56,14 +56,20 @@ pub(crate) fn resolve(
     }
 }
 
-/// Resolves a rectangle of one layer of a view on all threads. With `skips_transfer`, sRGB samples
-/// are averaged as they are encoded.
-pub(crate) fn resolve_view(
-    workers: &Workers,
-    (source, target): (&SurfaceView, &SurfaceView),
-    (layer, area): (u32, vk::Rect2D),
-    skips_transfer: bool,
-) {
+/// Part of a view that is resolved.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ResolveArea {
+    /// Layer.
+    pub layer: u32,
+    /// Rectangle in texels.
+    pub area: vk::Rect2D,
+    /// True if sRGB samples are averaged as they are encoded.
+    pub skips_transfer: bool,
+}
+
+/// Resolves a rectangle of one layer of a view on all threads.
+pub(crate) fn resolve_view(workers: &Workers, (source, target): (&SurfaceView, &SurfaceView), part: ResolveArea) {
+    let ResolveArea { layer, area, skips_transfer } = part;
     let (Some(from_info), Some(to_info)) = (format::info(source.desc.format), format::info(target.desc.format)) else {
         return;
     };

@@ -374,7 +374,7 @@ fn resolves_average_or_take_sample_0() {
             dst_offset: offset([0, 1, 0]),
             extent: vk::Extent3D { width: 2, height: 1, depth: 1 },
         };
-        resolve(&WORKERS, (&source, &target), &[region]);
+        resolve(&WORKERS, (&source, &target), &[region], ResolveModes::default());
         assert_eq!(read_back(&target, COLOR, 4), [0, 0, 0, expected]);
     }
 }
@@ -417,7 +417,8 @@ fn lines_resolve_like_their_texels() {
             SurfaceView { surface: surface.clone(), desc }
         };
         let area = vk::Rect2D { offset: vk::Offset2D { x: 1, y: 2 }, extent: vk::Extent2D { width: 100, height: 16 } };
-        resolve_view(&Workers::new(2), (&view(&source), &view(&target)), 0, area);
+        let part = ResolveArea { layer: 0, area, skips_transfer: false };
+        resolve_view(&Workers::new(2), (&view(&source), &view(&target)), part);
         let to = target.plane(COLOR, 0, 0).unwrap();
         for ((x, y), sum) in sums {
             let inside = x >= 1 && (2..18).contains(&y);

@@ -43,6 +43,13 @@ enum From<'a> {
     Info(*const c_void),
 }
 
+/// What a call that creates binaries wrote.
+struct Created {
+    code: vk::Result,
+    count: u32,
+    handles: Vec<sys::PipelineBinaryKHR>,
+}
+
 impl<'g> Binaries<'g> {
     fn new(gpu: &'g Gpu) -> Result<Self, Outcome> {
         gpu.need(KHR_PIPELINE_BINARY_NAME)?;
@@ -54,9 +61,8 @@ impl<'g> Binaries<'g> {
         })
     }
 
-    /// Creates binaries with room for `room` of them. Returns the code and the count that the call
-    /// wrote. Without a number, the call asks for the count.
-    fn create(&self, from: From<'_>, room: Option<usize>) -> (vk::Result, u32, Vec<sys::PipelineBinaryKHR>) {
+    /// Creates binaries with room for `room` of them. Without a number, the call asks for the count.
+    fn create(&self, from: From<'_>, room: Option<usize>) -> Created {
         let saved = if let From::Saved(saved) = from { saved } else { &[] };
         let keys: Vec<_> = saved.iter().map(|(key, _)| raw_key(key)).collect();
         let data: Vec<_> = saved
@@ -90,14 +96,14 @@ impl<'g> Binaries<'g> {
         let info = Newer(info);
         // SAFETY: the structures are valid, and as many handles are written as there is room for.
         let code = unsafe { (self.create)(self.gpu.device.handle(), &raw const info, std::ptr::null(), &raw mut out) };
-        (code, out.pipeline_binary_count, handles)
+        Created { code, count: out.pipeline_binary_count, handles }
     }
 
     /// Creates all binaries.
     fn all(&self, from: From<'_>) -> Result<Vec<sys::PipelineBinaryKHR>, Outcome> {
-        let (code, count, _) = self.create(from, None);
+        let Created { code, count, .. } = self.create(from, None);
         code.result()?;
-        let (code, written, handles) = self.create(from, Some(count as usize));
+        let Created { code, count: written, handles } = self.create(from, Some(count as usize));
         code.result()?;
         check(written == count, || format!("{written} of {count} binaries"))?;
         Ok(handles)
@@ -312,11 +318,11 @@ fn counts(gpu: &Gpu) -> Case {
     let binaries = Binaries::new(gpu)?;
     let pipeline = Described::new(gpu)?.captured(gpu, 3)?;
     let from = From::Pipeline(pipeline);
-    let (code, count, _) = binaries.create(from, None);
+    let Created { code, count, .. } = binaries.create(from, None);
     check(code == vk::Result::SUCCESS && count > 0, || format!("{code:?} and {count} binaries"))?;
-    let (code, written, _) = binaries.create(from, Some(count as usize - 1));
+    let Created { code, count: written, .. } = binaries.create(from, Some(count as usize - 1));
     check(code == vk::Result::INCOMPLETE && written == count - 1, || format!("{code:?} and {written} binaries"))?;
-    let (code, written, handles) = binaries.create(from, Some(count as usize + 2));
+    let Created { code, count: written, handles } = binaries.create(from, Some(count as usize + 2));
     check(code == vk::Result::SUCCESS && written == count, || format!("{code:?} and {written} binaries"))?;
     let made = handles.iter().filter(|&&handle| handle != sys::PipelineBinaryKHR::default()).count();
     check(made == count as usize, || format!("{made} handles"))
@@ -361,10 +367,10 @@ fn internal_cache(gpu: &Gpu) -> Case {
             binaries.create(From::Info((&raw const *info).cast()), Some(1))
         })
     };
-    let (code, _, handles) = probe(5);
+    let Created { code, handles, .. } = probe(5);
     check(code == missing && handles[0] == sys::PipelineBinaryKHR::default(), || format!("{code:?} before creation"))?;
     let pipeline = described.captured(gpu, 5)?;
-    let (code, _, handles) = probe(5);
+    let Created { code, handles, .. } = probe(5);
     if code == missing {
         return Ok(());
     }
