@@ -215,8 +215,8 @@ impl Gpu {
     /// # Errors
     /// The device has no such command.
     pub fn command<P: Vocabulary>(&self, name: &CStr) -> Result<P::Own, Outcome> {
-        // SAFETY: the name is a C string, and function pointers have one size. Callers name the type
-        // that belongs to the name.
+        // SAFETY: the name is a C string, and function pointers have one size. Callers name the
+        // type that belongs to the name.
         unsafe {
             let found = self.instance.get_device_proc_addr(self.device.handle(), name.as_ptr());
             let found = found.ok_or_else(|| Outcome::Fail(format!("{} is missing", text(name))))?;

@@ -3,7 +3,7 @@
 
 mod common;
 
-use std::ffi::c_void;
+use std::ffi::{CStr, c_void};
 use std::ptr::{null, null_mut};
 
 use ash::vk::{self, Handle};
@@ -37,25 +37,26 @@ struct Commands {
     release: Own<sys::PFN_vkReleaseCapturedPipelineDataKHR>,
 }
 
+/// Returns a command by its name and raw type.
+fn command<P: Vocabulary>(driver: &Driver, name: &CStr) -> P::Own {
+    // SAFETY: the name is a C string, and function pointers have one size. Callers name the type
+    // that belongs to the name.
+    unsafe {
+        let found = driver.instance.get_device_proc_addr(driver.device.handle(), name.as_ptr());
+        std::mem::transmute_copy(&found.unwrap())
+    }
+}
+
 impl Commands {
     fn new(driver: &Driver) -> Self {
         let device = driver.device.handle();
-        let find = |name: &std::ffi::CStr| {
-            // SAFETY: the name is a C string.
-            unsafe { driver.instance.get_device_proc_addr(device, name.as_ptr()) }.unwrap()
-        };
-        // SAFETY: each function has the type that belongs to its name.
-        unsafe {
-            Self {
-                device,
-                create: std::mem::transmute::<unsafe extern "system" fn(), _>(find(c"vkCreatePipelineBinariesKHR")),
-                destroy: std::mem::transmute::<unsafe extern "system" fn(), _>(find(c"vkDestroyPipelineBinaryKHR")),
-                data: std::mem::transmute::<unsafe extern "system" fn(), _>(find(c"vkGetPipelineBinaryDataKHR")),
-                key: std::mem::transmute::<unsafe extern "system" fn(), _>(find(c"vkGetPipelineKeyKHR")),
-                release: std::mem::transmute::<unsafe extern "system" fn(), _>(find(
-                    c"vkReleaseCapturedPipelineDataKHR",
-                )),
-            }
+        Self {
+            device,
+            create: command::<sys::PFN_vkCreatePipelineBinariesKHR>(driver, c"vkCreatePipelineBinariesKHR"),
+            destroy: command::<sys::PFN_vkDestroyPipelineBinaryKHR>(driver, c"vkDestroyPipelineBinaryKHR"),
+            data: command::<sys::PFN_vkGetPipelineBinaryDataKHR>(driver, c"vkGetPipelineBinaryDataKHR"),
+            key: command::<sys::PFN_vkGetPipelineKeyKHR>(driver, c"vkGetPipelineKeyKHR"),
+            release: command::<sys::PFN_vkReleaseCapturedPipelineDataKHR>(driver, c"vkReleaseCapturedPipelineDataKHR"),
         }
     }
 

@@ -4,7 +4,8 @@
 //! Floats are IEEE double precision, and every operation rounds separately. A signed quotient by
 //! zero is 0. An unsigned quotient by zero and all remainders by zero have all bits set.
 //! Conversions to integers saturate, and NaN gives 0. `FMin` and `FMax` treat NaN as the
-//! operations on single floats do. `FlushDenormal` returns a zero of equal sign for a denormal float.
+//! operations on single floats do. `FlushDenormal` returns a zero of equal sign for a denormal
+//! float.
 
 use super::operands::named;
 

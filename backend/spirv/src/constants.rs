@@ -9,10 +9,10 @@ use vitric_base::host_memory;
 use vitric_base::simd::WAVE;
 use vitric_ir::{BLOCK, Builder, Type, Value, elementary};
 
+use super::flushing::is_flushing;
 use super::module::{MAX_FLAT_WORDS, MAX_WORDS, MatrixIds, MatrixType, MatrixUse, Module, Ty};
 use super::number::{self, Number, NumberTypes};
 use super::parse::Instruction;
-use super::translate::is_flushing;
 use super::usage::Usage;
 use super::{Error, Result, Specialization};
 

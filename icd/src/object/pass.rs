@@ -11,8 +11,8 @@ use vitric_vulkan::sys;
 use super::{DeviceObject, Framebuffer, check, destroy, need};
 use crate::call::{Call, New, Out};
 
-/// `VK_ATTACHMENT_DESCRIPTION_RESOLVE_SKIP_TRANSFER_FUNCTION_BIT_KHR`. Without the flag, samples are
-/// averaged as linear values.
+/// `VK_ATTACHMENT_DESCRIPTION_RESOLVE_SKIP_TRANSFER_FUNCTION_BIT_KHR`. Without the flag, samples
+/// are averaged as linear values.
 const SKIP_TRANSFER: vk::AttachmentDescriptionFlags = vk::AttachmentDescriptionFlags::from_raw(
     sys::AttachmentDescriptionFlags::RESOLVE_SKIP_TRANSFER_FUNCTION_KHR.bits(),
 );

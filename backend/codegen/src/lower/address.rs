@@ -72,13 +72,13 @@ impl Lower<'_> {
     /// Returns the base of a range and the offset of an address in it. Sets the flags to "below"
     /// if the offset is inside the range.
     fn uniform_in_range(&mut self, cached_range: u32, address: [Value; 2]) -> (VReg, VReg) {
-        let (base, offset, limit) = self.offset_in_range(cached_range, address);
-        self.plain(Code::Cmp_r64_rm64, &[Operand::Use(offset), Operand::Mem(limit)]);
-        (base, offset)
+        let (range, offset) = self.offset_in_range(cached_range, address);
+        self.plain(Code::Cmp_r64_rm64, &[Operand::Use(offset), Operand::Mem(range.limit)]);
+        (range.base, offset)
     }
 
-    /// Returns the base of a range, the offset of an address in it, and the limit of offsets.
-    pub(super) fn offset_in_range(&mut self, cached_range: u32, [low, high]: [Value; 2]) -> (VReg, VReg, Mem) {
+    /// Returns a range and the offset of an address in it.
+    pub(super) fn offset_in_range(&mut self, cached_range: u32, [low, high]: [Value; 2]) -> (Range, VReg) {
         let (low, high) = (self.scalar(low), self.scalar(high));
         let [low, high] = [low, high].map(|word| self.define(SCALAR, Code::Mov_r32_rm32, &[Operand::Use(word)]));
         let high = self.change(Code::Shl_rm64_imm8, high, &[Operand::Imm(32)]);
@@ -86,7 +86,7 @@ impl Lower<'_> {
         let first = Operand::Mem(Self::cached_range_field(cached_range, CachedRange::FIRST));
         let offset = self.change(Code::Sub_r64_rm64, address, &[first]);
         let base = self.load_pointer(Self::cached_range_field(cached_range, CachedRange::BASE));
-        (base, offset, Self::cached_range_field(cached_range, CachedRange::LIMIT))
+        (Range { base, limit: Self::cached_range_field(cached_range, CachedRange::LIMIT) }, offset)
     }
 
     /// Returns a range and the offsets of the lanes' addresses in it. Sets the flags to "equal" if

@@ -10,6 +10,7 @@ use vitric_ir::{Inst, MatrixForm, MatrixLoad, MatrixStore, Space, Value};
 
 use super::super::machine::{MachineInst, Mem, Operand, SCALAR, VECTOR};
 use super::super::table::V;
+use super::memory::Range;
 use super::{Lower, Result, ValueLocation, WaveRegs};
 use crate::frame::{Frame, LANES_BYTES};
 use crate::{Site, Target};
@@ -104,16 +105,16 @@ impl Lower<'_> {
         is_store: bool,
     ) -> CheckedStrip {
         let active = is_store.then(|| self.effective());
-        let (base, offset, limit, cached_range) = match space {
+        let (Range { base, limit }, offset, cached_range) = match space {
             Space::Address { high } => {
                 let cached_range = self.next_cached_range();
-                let (base, offset, limit) = self.offset_in_range(cached_range, [offset, high]);
-                (base, offset, limit, Some(cached_range))
+                let (range, offset) = self.offset_in_range(cached_range, [offset, high]);
+                (range, offset, Some(cached_range))
             }
             space => {
                 let (range, offset) = (self.range(space), self.scalar(offset));
                 let offset = self.define(SCALAR, Code::Mov_r32_rm32, &[Operand::Use(offset)]);
-                (range.base, offset, range.limit, None)
+                (range, offset, None)
             }
         };
         let stride = self.scalar(stride);

@@ -248,8 +248,9 @@ impl PendingDraws {
         Some(*heuristic)
     }
 
-    /// Updates the early depth bounds with queued draws and takes them for the windows of a draw with a number of primitives. Closes the open window, behind which the draw's windows
-    /// are queued.
+    /// Updates the early depth bounds with queued draws and takes them for the windows of a draw
+    /// with a number of primitives. Closes the open window, behind which the draw's windows are
+    /// queued.
     pub(super) fn take_early_bounds(&mut self, fragments: &FragmentState<'_>, primitives: usize) -> SharedBounds {
         self.close();
         let format = DepthFormat { bits: self.depth_bits, samples: fragments.pipeline.multisample.samples };

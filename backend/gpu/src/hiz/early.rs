@@ -2,10 +2,10 @@
 //! are queued for the next tile pass.
 //!
 //! The bounds begin with those of the image's structure. Primitives of queued draws update them,
-//! as far as the credit of the tests allows. A queued draw after which depths may recede makes them unusable until the next
-//! tile pass. Depths are kept as nearness: smaller values are nearer, in either direction of the
-//! comparison. Source: DESIGN 3.2,
-//! "a visibility shader sits between the last vertex stage and the tiler".
+//! as far as the credit of the tests allows. A queued draw after which depths may recede makes
+//! them unusable until the next tile pass. Depths are kept as nearness: smaller values are nearer,
+//! in either direction of the comparison. Source: DESIGN 3.2, "a visibility shader
+//! sits between the last vertex stage and the tiler".
 
 use vitric_base::simd::kernel;
 

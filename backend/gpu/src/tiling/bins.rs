@@ -7,7 +7,7 @@ use std::ops::Range;
 use vitric_base::simd::WAVE;
 
 use super::early_hiz::{Candidate, EarlyHizTest, TriangleBlock, WindowTests};
-use super::{Batch, Window};
+use super::{Batch, TriangleRun, Window};
 use crate::geometry::Triangles;
 use crate::raster::{Grid, TileRect, within};
 
@@ -32,12 +32,6 @@ pub struct VisibleGroups {
     pub triangle: u16,
     /// The groups, as bits.
     pub groups: u64,
-}
-
-/// Consecutive triangles of a window.
-pub(super) struct TriangleRun<'t> {
-    pub(super) triangles: &'t Triangles,
-    pub(super) range: Range<u32>,
 }
 
 /// Tiles that a draw may touch.

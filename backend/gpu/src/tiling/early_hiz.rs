@@ -13,8 +13,7 @@ use std::ops::Range;
 
 use vitric_base::simd::{Lanes, WAVE, kernel};
 
-use super::Run;
-use super::bins::TriangleRun;
+use super::{Run, TriangleRun};
 use crate::geometry::{Pixels, TestLanes, Triangles};
 use crate::hiz::{
     DepthDirection, DepthFormat, DepthRange, EarlyBounds, GROUPS, GroupRect, HizHeuristic, HizUpdate, HizUpdater,

@@ -10,11 +10,13 @@ mod batch;
 mod bins;
 mod early_hiz;
 
+use std::ops::Range;
+
 use smallvec::SmallVec;
 use vitric_base::counters::DrawSample;
 
 pub use batch::Batch;
-use bins::{Bins, Touched, TriangleRun};
+use bins::{Bins, Touched};
 pub use bins::{TileParts, VisibleGroups, WindowPart};
 use early_hiz::WindowTests;
 
@@ -45,6 +47,12 @@ pub struct Run {
 
 /// Runs in order, each with at least one triangle.
 pub type Runs = SmallVec<[Run; 2]>;
+
+/// Consecutive triangles of a window.
+struct TriangleRun<'t> {
+    triangles: &'t Triangles,
+    range: Range<u32>,
+}
 
 /// A window: triangles of one draw state, or of several small draws, sorted into tiles.
 #[derive(Debug)]

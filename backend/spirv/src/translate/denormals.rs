@@ -9,52 +9,13 @@
 
 use std::rc::Rc;
 
-use spirv::{ExecutionMode, Op};
+use spirv::ExecutionMode;
 use vitric_ir::{Type, UnaryOp, Value};
 
 use super::Translator;
 use crate::Result;
 use crate::module::{EntryPoint, Module};
 use crate::number::{self, Number};
-
-/// Returns true for the operations that flush denormals: arithmetic, conversions and comparisons
-/// of floats, and extended instructions.
-pub(crate) fn is_flushing(op: Op) -> bool {
-    use Op as O;
-    matches!(
-        op,
-        O::FNegate
-            | O::FAdd
-            | O::FSub
-            | O::FMul
-            | O::FDiv
-            | O::FRem
-            | O::FMod
-            | O::FConvert
-            | O::ExtInst
-            | O::ExtInstWithForwardRefsKHR
-            | O::Dot
-            | O::OuterProduct
-            | O::VectorTimesScalar
-            | O::MatrixTimesScalar
-            | O::MatrixTimesVector
-            | O::VectorTimesMatrix
-            | O::MatrixTimesMatrix
-            | O::GroupNonUniformFAdd
-            | O::GroupNonUniformFMul
-            | O::GroupNonUniformFMin
-            | O::GroupNonUniformFMax
-    ) || is_comparison(op)
-        || is_derivative(op)
-}
-
-fn is_comparison(op: Op) -> bool {
-    (Op::FOrdEqual as u32..=Op::FUnordGreaterThanEqual as u32).contains(&(op as u32))
-}
-
-fn is_derivative(op: Op) -> bool {
-    (Op::DPdx as u32..=Op::FwidthCoarse as u32).contains(&(op as u32))
-}
 
 /// Returns the types of floats for which an entry point has an execution mode.
 pub(super) fn numbers_of_mode(module: &Module, point: &EntryPoint, mode: ExecutionMode) -> Vec<Number> {

@@ -6,7 +6,8 @@ use smallvec::SmallVec;
 use spirv::{Decoration, ExecutionModel, Op, Scope};
 use vitric_ir::{AtomicOp, BinaryOp, Inst, Space, Type, Value};
 
-use super::{Operand, Translator, is_flushing};
+use super::{Operand, Translator};
+use crate::flushing::is_flushing;
 use crate::number::{self, Number, NumberTypes};
 use crate::parse::Instruction;
 use crate::{Error, Result};

@@ -34,7 +34,6 @@ use vitric_ir::interface::{
 };
 use vitric_ir::{Builder, Inst, Local, Table, Type, Value, passes, verify};
 
-pub(super) use self::denormals::is_flushing;
 use self::geometry::Geometry;
 use self::memory::{Base, Pointer};
 use self::mesh::Mesh;

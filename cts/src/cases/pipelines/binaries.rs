@@ -43,7 +43,7 @@ enum From<'a> {
     Info(*const c_void),
 }
 
-/// What a call that creates binaries wrote.
+/// Result of a call that creates binaries.
 struct Created {
     code: vk::Result,
     count: u32,
@@ -61,7 +61,8 @@ impl<'g> Binaries<'g> {
         })
     }
 
-    /// Creates binaries with room for `room` of them. Without a number, the call asks for the count.
+    /// Creates binaries with room for `room` of them. Without a number, the call asks for the
+    /// count.
     fn create(&self, from: From<'_>, room: Option<usize>) -> Created {
         let saved = if let From::Saved(saved) = from { saved } else { &[] };
         let keys: Vec<_> = saved.iter().map(|(key, _)| raw_key(key)).collect();

@@ -413,8 +413,8 @@ impl Scene {
         Self { meshes: vec![first, behind], copies: true, ..Self::between([Look::Opaque; 2]) }
     }
 
-    /// Returns [`Self::hidden_copied`] with a cell behind the copy that overwrites the copied depths
-    /// of two tiles.
+    /// Returns [`Self::hidden_copied`] with a cell behind the copy that overwrites the copied
+    /// depths of two tiles.
     fn hidden_overwritten() -> Self {
         let first = Mesh::wall(60, [9, 80, 40, 255]);
         let over = Mesh { cell: [128, 64], look: Look::Anywhere, breaks: true, ..Mesh::wall(40, [7, 7, 90, 255]) };

@@ -227,8 +227,10 @@ fn compare(gpu: &Gpu, product: &Product, matrices: [&Matrix; 3], depth: usize) -
     Ok(())
 }
 
+type Operation = fn(f32, f32) -> f32;
+
 /// Operations of `matrix_elements.comp` on two elements, by part.
-const OPERATIONS: [(&str, fn(f32, f32) -> f32); 13] = [
+const OPERATIONS: [(&str, Operation); 13] = [
     ("add", |m, n| m + n),
     ("subtract", |m, n| m - n),
     ("multiply", |m, n| m * n),

@@ -132,7 +132,7 @@ fn with_modes(module: &[u8], modes: Modes) -> Vec<u8> {
     words.into_iter().flat_map(u32::to_le_bytes).collect()
 }
 
-/// Returns the results of an invocation. Those that depend on a width without a mode are `None`.
+/// Returns the results of an invocation; `None` for one that depends on a width without a mode.
 fn results(numbers: [u32; 4], copies: bool, modes: Modes) -> Vec<Option<u32>> {
     let [flush16, flush32, flush64] = modes.map(|mode| mode == Some(FLUSH));
     let half = |number: half::f16| {

@@ -40,7 +40,7 @@ fn module() -> Vec<u32> {
         // Capabilities Shader and UntypedPointersKHR, the memory model, and the entry point `main`.
         (17, &[1]),
         (17, &[4473]),
-        (10, &[name(b"SPV_"), name(b"KHR_"), name(b"unty"), name(b"ped_"), name(b"poin"), name(b"ters"), 0]),
+        (10, &bytemuck::cast::<_, [u32; 7]>(*b"SPV_KHR_untyped_pointers\0\0\0\0")),
         (14, &[0, 1]),
         (15, &[5, 1, name(b"main"), 0, 2, 3, 4]),
         (16, &[1, 17, COUNT, 1, 1]),

@@ -21,7 +21,8 @@ use crate::object::{DeviceObject, check, destroy, need};
 /// of the 32-bit ones.
 pub const CAPTURE_DATA: vk::PipelineCreateFlags = vk::PipelineCreateFlags::from_raw(1 << 31);
 
-/// Returns the binaries that a pipeline is created from; empty if it is created from shader modules.
+/// Returns the binaries that a pipeline is created from; empty if it is created from shader
+/// modules.
 pub fn named(call: Call<'_>, object: &DeviceObject, next: *const c_void) -> Result<Vec<Arc<PipelineBinary>>> {
     let Some(info) = call.find::<PipelineBinaryInfoKHR>(next) else { return Ok(Vec::new()) };
     check::info(call, object, Some(info))?;
