@@ -213,7 +213,7 @@ mod tests {
             let forged = PipelineBinary { text: OnceLock::from(Arc::from(text)), ..made(1) };
             read(&binary.key(), &forged.data())
         };
-        assert!(forge("stage 1\nir\n").is_err() && forge("").is_err());
+        assert!(forge("stage 1\nir\nOutput 0, %0\n").is_err() && forge("").is_err());
         let vertex = binary.text().replace("stage 32", "stage 1");
         assert!(forge(&vertex).is_ok_and(|forged| forged.program(&stage("main", 1).key).is_none()));
     }
