@@ -6,6 +6,7 @@ use vitric_ir::interface::{Builtin, Shader, Slot};
 
 use super::{Error, compile, parse};
 
+mod denormals;
 mod feedback;
 mod hostile;
 mod passes;
