@@ -9,7 +9,6 @@ use vitric_base::host_memory;
 use vitric_base::simd::WAVE;
 use vitric_ir::{BLOCK, Builder, Type, Value, elementary};
 
-use super::flushing::is_flushing;
 use super::module::{MAX_FLAT_WORDS, MAX_WORDS, MatrixIds, MatrixType, MatrixUse, Module, Ty};
 use super::number::{self, Number, NumberTypes};
 use super::parse::Instruction;
@@ -180,7 +179,7 @@ impl Constants {
                 };
                 let operands: Vec<(Number, &[u64])> = (3..inst.words.len()).map(typed).collect::<Result<_>>()?;
                 let to = Number::of(module, ty)?;
-                let is_flushed = |number| is_flushing(op) && self.flushes(number);
+                let is_flushed = |number| number::is_flushing(op) && self.flushes(number);
                 (0..count).map(|index| fold(op, &operands, index, (to, &is_flushed))).collect()
             }
         }

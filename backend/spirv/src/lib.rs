@@ -25,7 +25,6 @@
 #![forbid(unsafe_code)]
 
 mod constants;
-mod flushing;
 mod interface;
 mod module;
 mod number;

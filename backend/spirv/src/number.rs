@@ -104,6 +104,45 @@ pub(crate) fn flushed_constant(bits: u64, number: Number) -> u64 {
     }
 }
 
+/// Returns true for the operations that flush denormals: arithmetic, conversions and comparisons
+/// of floats, and extended instructions.
+pub(crate) fn is_flushing(op: Op) -> bool {
+    use Op as O;
+    matches!(
+        op,
+        O::FNegate
+            | O::FAdd
+            | O::FSub
+            | O::FMul
+            | O::FDiv
+            | O::FRem
+            | O::FMod
+            | O::FConvert
+            | O::ExtInst
+            | O::ExtInstWithForwardRefsKHR
+            | O::Dot
+            | O::OuterProduct
+            | O::VectorTimesScalar
+            | O::MatrixTimesScalar
+            | O::MatrixTimesVector
+            | O::VectorTimesMatrix
+            | O::MatrixTimesMatrix
+            | O::GroupNonUniformFAdd
+            | O::GroupNonUniformFMul
+            | O::GroupNonUniformFMin
+            | O::GroupNonUniformFMax
+    ) || is_comparison(op)
+        || is_derivative(op)
+}
+
+fn is_comparison(op: Op) -> bool {
+    (Op::FOrdEqual as u32..=Op::FUnordGreaterThanEqual as u32).contains(&(op as u32))
+}
+
+fn is_derivative(op: Op) -> bool {
+    (Op::DPdx as u32..=Op::FwidthCoarse as u32).contains(&(op as u32))
+}
+
 /// Sign-extends a narrow integer to a dword.
 pub(crate) fn signed(b: &mut Builder, value: Value, from: Number) -> Value {
     let Number::Int(bits @ (8 | 16)) = from else { return value };

@@ -7,7 +7,6 @@ use spirv::{Decoration, ExecutionModel, Op, Scope};
 use vitric_ir::{AtomicOp, BinaryOp, Inst, Space, Type, Value};
 
 use super::{Operand, Translator};
-use crate::flushing::is_flushing;
 use crate::number::{self, Number, NumberTypes};
 use crate::parse::Instruction;
 use crate::{Error, Result};
@@ -25,7 +24,7 @@ pub(super) struct AtomicOperands {
 
 impl Translator<'_> {
     pub(super) fn instruction(&mut self, inst: &Instruction) -> Result<()> {
-        self.is_flushing = self.constants.has_flushes() && is_flushing(inst.op);
+        self.is_flushing = self.constants.has_flushes() && number::is_flushing(inst.op);
         let translated = self.translate(inst);
         self.is_flushing = false;
         translated

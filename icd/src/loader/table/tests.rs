@@ -228,6 +228,10 @@ fn null_infos_are_refused_by_everything_that_creates_something() {
         let parents = [instance.handle().as_raw(), physical.as_raw(), device.handle().as_raw()];
         let mut count = 0;
         for entry in ENTRIES.iter().filter(|entry| entry.name.starts_with("vkCreate")) {
+            // The output is a structure. `tests/binaries.rs` passes a null info.
+            if entry.name == "vkCreatePipelineBinariesKHR" {
+                continue;
+            }
             let mut made = 7;
             let parent = match entry.level {
                 Level::Global => continue,
