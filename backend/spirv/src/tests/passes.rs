@@ -193,7 +193,7 @@ fn every_pass_counts() {
         return;
     }
     assert_eq!(std::fs::read_to_string(path).unwrap(), table, "see the file's first lines");
-    // No sample flushes denormals. `the_pass_removes_most_flushes` tests that pass.
+    // No sample flushes denormals. `the_pass_removes_many_flushes` tests that pass.
     for (name, _) in PASSES.iter().filter(|(name, _)| *name != "denormals") {
         let row = table.lines().find(|line| line.starts_with(&format!("| {name} |"))).unwrap();
         assert!(row.contains('-'), "{name} takes nothing away: {row}");
