@@ -49,7 +49,7 @@ struct CaseEntry {
     matched: Value,
     /// Local that is not 0 in lanes that fall into the case.
     fell: Local,
-    /// Label of the next case.
+    /// Label of the next case, or `None` in the last case, which all lanes that are left enter.
     next: FallThrough,
 }
 
@@ -390,18 +390,21 @@ impl<'a> Translator<'a> {
         self.charge_work(cases.len())?;
         let scope = self.scopes.open(&mut self.builder, Inst::Block);
         self.scopes.targets.push(Target { label: merge, exit: Exit::Break(scope), flag: None });
-        let cases = self.in_order_of_falling(body.function, cases)?;
         let fell = self.builder.local(1);
         let zero = self.builder.int(0);
         self.builder.local_store(fell, 0, None, zero);
-        let matches: Vec<Value> = cases.iter().map(|case| self.matches(selector, case, &cases)).collect();
+        let listed: Vec<u64> =
+            cases.iter().filter(|case| !case.is_default).flat_map(|case| &case.literals).copied().collect();
+        // Lanes that leave the switch immediately go first, so that all lanes that are left enter a case.
+        let (exits, cases): (Vec<Case>, Vec<Case>) = cases.into_iter().partition(|case| self.is_exit(case.label, None));
+        for case in &exits {
+            let matched = self.matches(selector, case, &listed);
+            self.exit_if(body, block, matched, case.label)?;
+        }
+        let cases = self.in_order_of_falling(body.function, cases)?;
+        let matches: Vec<Value> = cases.iter().map(|case| self.matches(selector, case, &listed)).collect();
         for (index, (case, &matched)) in cases.iter().zip(&matches).enumerate() {
-            if self.is_exit(case.label, None) {
-                self.exit_if(body, block, matched, case.label)?;
-                continue;
-            }
-            // Cases that leave the switch immediately cannot be fallen into.
-            let next = cases[index + 1..].iter().map(|case| case.label).find(|&label| !self.is_exit(label, None));
+            let next = cases.get(index + 1).map(|case| case.label);
             self.case(body, block, CaseEntry { label: case.label, matched, fell, next })?;
         }
         self.scopes.targets.pop();
@@ -411,8 +414,7 @@ impl<'a> Translator<'a> {
 
     /// Orders cases so that the case that another one falls into follows it directly.
     fn in_order_of_falling(&mut self, function: &Function, cases: Vec<Case>) -> Result<Vec<Case>> {
-        let inside = |(index, case): (usize, &Case)| (!self.is_exit(case.label, None)).then_some((case.label, index));
-        let labels: HashMap<u32, usize> = cases.iter().enumerate().filter_map(inside).collect();
+        let labels: HashMap<u32, usize> = cases.iter().enumerate().map(|(index, case)| (case.label, index)).collect();
         let mut falls = vec![None; cases.len()];
         let mut is_fallen_into = vec![false; cases.len()];
         for (&label, &index) in &labels {
@@ -457,24 +459,26 @@ impl<'a> Translator<'a> {
     fn case(&mut self, body: &mut Body<'a>, block: &'a Block, entry: CaseEntry) -> Result<()> {
         let CaseEntry { label, matched, fell, next } = entry;
         self.store_matched_phis(body, block, label, matched)?;
-        let word = self.builder.local_load(fell, 0, None, Type::I32);
-        let through = self.builder.unary(UnaryOp::AsBool, word);
-        let condition = self.builder.binary(BinaryOp::LogicalOr, matched, through);
-        self.builder.push(Inst::If { condition });
-        let scope = self.scopes.open(&mut self.builder, Inst::Block);
-        let zero = self.builder.int(0);
-        self.builder.local_store(fell, 0, None, zero);
-        if let Some(label) = next {
-            self.scopes.targets.push(Target { label, exit: Exit::Break(scope), flag: Some(fell) });
-        }
         body.depth += 1;
-        self.chain(body, label, next)?;
-        body.depth -= 1;
-        if next.is_some() {
-            self.scopes.targets.pop();
+        match next {
+            // All lanes that are left enter the last case. So its values are defined after it.
+            None => self.chain(body, label, None)?,
+            Some(next) => {
+                let word = self.builder.local_load(fell, 0, None, Type::I32);
+                let through = self.builder.unary(UnaryOp::AsBool, word);
+                let condition = self.builder.binary(BinaryOp::LogicalOr, matched, through);
+                self.builder.push(Inst::If { condition });
+                let scope = self.scopes.open(&mut self.builder, Inst::Block);
+                let zero = self.builder.int(0);
+                self.builder.local_store(fell, 0, None, zero);
+                self.scopes.targets.push(Target { label: next, exit: Exit::Break(scope), flag: Some(fell) });
+                self.chain(body, label, Some(next))?;
+                self.scopes.targets.pop();
+                self.builder.push(Inst::EndBlock);
+                self.builder.push(Inst::EndIf);
+            }
         }
-        self.builder.push(Inst::EndBlock);
-        self.builder.push(Inst::EndIf);
+        body.depth -= 1;
         Ok(())
     }
 
@@ -491,30 +495,30 @@ impl<'a> Translator<'a> {
     }
 
     /// Returns true for lanes whose selector selects `case`: one of its literals, or for the
-    /// default case no literal of any case.
-    fn matches(&mut self, selector: Value, case: &Case, all: &[Case]) -> Value {
-        let mut any = self.builder.constant(0, Type::Bool);
-        for &literal in &case.literals {
-            any = self.or_equal(any, selector, literal);
-        }
-        if case.is_default {
-            let mut other = self.builder.constant(0, Type::Bool);
-            for &literal in all.iter().filter(|case| !case.is_default).flat_map(|case| &case.literals) {
-                other = self.or_equal(other, selector, literal);
+    /// default case no literal that another case lists.
+    fn matches(&mut self, selector: Value, case: &Case, listed: &[u64]) -> Value {
+        let any = self.equals_any(selector, &case.literals);
+        match case.is_default {
+            true => {
+                let other = self.equals_any(selector, listed);
+                let none = self.builder.unary(UnaryOp::LogicalNot, other);
+                self.builder.binary(BinaryOp::LogicalOr, any, none)
             }
-            let none = self.builder.unary(UnaryOp::LogicalNot, other);
-            any = self.builder.binary(BinaryOp::LogicalOr, any, none);
+            false => any,
         }
-        any
     }
 
-    fn or_equal(&mut self, any: Value, selector: Value, literal: u64) -> Value {
-        let literal = match self.builder.is_wide(selector) {
-            true => self.builder.wide_constant(literal, Type::I64),
-            false => self.builder.int(literal as u32),
-        };
-        let equal = self.builder.binary(BinaryOp::IEq, selector, literal);
-        self.builder.binary(BinaryOp::LogicalOr, any, equal)
+    fn equals_any(&mut self, selector: Value, literals: &[u64]) -> Value {
+        let mut any = self.builder.constant(0, Type::Bool);
+        for &literal in literals {
+            let literal = match self.builder.is_wide(selector) {
+                true => self.builder.wide_constant(literal, Type::I64),
+                false => self.builder.int(literal as u32),
+            };
+            let equal = self.builder.binary(BinaryOp::IEq, selector, literal);
+            any = self.builder.binary(BinaryOp::LogicalOr, any, equal);
+        }
+        any
     }
 
     pub(super) fn function_call(&mut self, inst: &Instruction) -> Result<()> {
