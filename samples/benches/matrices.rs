@@ -11,6 +11,9 @@ use vitric_samples::gpu::{Bind, Commands, ComputeDesc, Gpu};
 /// Number of rows and of columns.
 const SIDE: usize = 1024;
 
+/// Number of rows and of columns that a workgroup of the shaders computes.
+const OF_WORKGROUP: usize = 32;
+
 /// Number of rows and of columns that a loop computes in registers.
 const TILE: [usize; 2] = [8, 32];
 
@@ -18,8 +21,6 @@ const TILE: [usize; 2] = [8, 32];
 struct Product<'a> {
     name: &'a str,
     shader: &'a [u8],
-    /// Rows and columns of a workgroup.
-    tile: [usize; 2],
 }
 
 fn matrices(criterion: &mut Criterion) {
@@ -41,13 +42,13 @@ fn matrices(criterion: &mut Criterion) {
     });
     let shader = include_bytes!("shaders/product_of_halves.comp.spv");
     let inputs = [bytemuck::cast_slice(&halves[0]), bytemuck::cast_slice(&halves[1])];
-    cooperative(&gpu, &mut group, Product { name: "halves", shader, tile: [32, 32] }, inputs, &expected);
+    cooperative(&gpu, &mut group, Product { name: "halves", shader }, inputs, &expected);
     group.bench_function("bytes_by_hand", |bencher| {
         bencher.iter(|| by_hand::bytes(&bytes[0], &bytes[1], &mut expected));
     });
     let shader = include_bytes!("shaders/product_of_bytes.comp.spv");
     let inputs = [bytemuck::cast_slice(&bytes[0]), bytemuck::cast_slice(&bytes[1])];
-    cooperative(&gpu, &mut group, Product { name: "bytes", shader, tile: [16, 16] }, inputs, &expected);
+    cooperative(&gpu, &mut group, Product { name: "bytes", shader }, inputs, &expected);
     group.finish();
 }
 
@@ -76,12 +77,12 @@ fn cooperative(
     let set = gpu.set(&layout, 0, &binds).expect("a set");
     let desc = ComputeDesc { shader: product.shader, layout: &layout, constants: &[] };
     let pipeline = gpu.compute(&desc).expect("a pipeline");
-    let [rows, columns] = product.tile;
     let record = |commands: &Commands<'_>| {
         commands.pipeline(&pipeline);
         commands.compute_set(&layout, &set);
         commands.push(&layout, &(SIDE as u32));
-        commands.dispatch((SIDE / columns) as u32, (SIDE / rows) as u32);
+        let workgroups = (SIDE / OF_WORKGROUP) as u32;
+        commands.dispatch(workgroups, workgroups);
         Ok(())
     };
     group.bench_function(product.name, |bencher| bencher.iter(|| gpu.submit(record).expect("it is dispatched")));

@@ -17,8 +17,9 @@ use crate::frame::LANES_BYTES;
 /// their bytes are extended to 16 bits.
 pub(super) const SCRATCH_BYTES: usize = 2 * BLOCK * LANES_BYTES;
 
-/// Number of rows that are computed together with AVX2, whose registers do not hold all sums.
-const AVX2_ROWS: usize = 4;
+/// Number of rows that are computed together with AVX-512 and AVX2. The registers hold their sums
+/// and the right factor, or with AVX2 their sums.
+const ROWS: [usize; 2] = [8, 4];
 
 /// Left factor in the frame, for products that follow with the same one.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -63,7 +64,7 @@ impl Lower<'_> {
     }
 
     fn rows_at_once(&self) -> usize {
-        if self.target == Target::Avx512 { BLOCK } else { AVX2_ROWS }
+        ROWS[usize::from(self.target == Target::Avx2)]
     }
 
     /// Returns the memory of a dword of the stored left factor.
@@ -135,16 +136,19 @@ impl Lower<'_> {
             let correct = if is_right_signed { V::SubI } else { V::AddI };
             sums = sums.into_iter().map(|sum| self.vector2(correct, sum, correction)).collect();
         }
-        for (k, &factor) in right.iter().enumerate() {
-            for (row, sum) in sums.iter_mut().enumerate() {
-                let (word, lane) = place_of_left(row, k);
-                let element = self.stored(word, lane);
-                *sum = if is_right_signed {
-                    let element = WaveRegs::one(self.load_broadcast(element));
-                    self.byte_product(*sum, element, Source::WaveRegs(factor))
-                } else {
-                    self.byte_product(*sum, factor, Source::Memory(element.broadcast()))
-                };
+        let rows = self.rows_at_once();
+        for (first, sums) in (0..BLOCK).step_by(rows).zip(sums.chunks_mut(rows)) {
+            for (k, &factor) in right.iter().enumerate() {
+                for (row, sum) in (first..).zip(&mut *sums) {
+                    let (word, lane) = place_of_left(row, k);
+                    let element = self.stored(word, lane);
+                    *sum = if is_right_signed {
+                        let element = WaveRegs::one(self.load_broadcast(element));
+                        self.byte_product(*sum, element, Source::WaveRegs(factor))
+                    } else {
+                        self.byte_product(*sum, factor, Source::Memory(element.broadcast()))
+                    };
+                }
             }
         }
         sums
