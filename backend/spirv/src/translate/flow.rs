@@ -395,7 +395,8 @@ impl<'a> Translator<'a> {
         self.builder.local_store(fell, 0, None, zero);
         let listed: Vec<u64> =
             cases.iter().filter(|case| !case.is_default).flat_map(|case| &case.literals).copied().collect();
-        // Lanes that leave the switch immediately go first, so that all lanes that are left enter a case.
+        // Lanes that leave the switch immediately go first, so that all lanes that are left enter a
+        // case.
         let (exits, cases): (Vec<Case>, Vec<Case>) = cases.into_iter().partition(|case| self.is_exit(case.label, None));
         for case in &exits {
             let matched = self.matches(selector, case, &listed);
