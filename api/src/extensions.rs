@@ -259,6 +259,8 @@ pub const TABLE: &[Extension] = &[
     row("VK_KHR_shader_expect_assume", 1, Device, V1_4, &[PROPERTIES2]),
     row("VK_EXT_shader_replicated_composites", 1, Device, None, &[PROPERTIES2]),
     row("VK_KHR_cooperative_matrix", 2, Device, None, &[PROPERTIES2]).limited("Of subgroups, in compute shaders."),
+    row("VK_KHR_shader_bfloat16", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_shader_float8", 1, Device, None, &[PROPERTIES2]),
     row("VK_KHR_compute_shader_derivatives", 1, Device, None, &[PROPERTIES2]).limited("Not in mesh and task shaders."),
     row("VK_NV_compute_shader_derivatives", 1, Device, None, &[PROPERTIES2]),
     row("VK_KHR_shader_float_controls2", 1, Device, V1_4, &[VERSION_1_1, "VK_KHR_shader_float_controls"]),

@@ -456,6 +456,7 @@ const MATRIX_DEPTHS: [u32; 3] = [16, 32, 64];
 
 /// Returns the supported products of cooperative matrices. Programs may prefer the first ones.
 pub fn cooperative_matrices() -> Vec<vk::CooperativeMatrixPropertiesKHR<'static>> {
+    use sys::ComponentTypeKHR as S;
     use vk::ComponentTypeKHR as T;
     let product = |depth, [a, b, sum]: [T; 3], saturates| {
         vk::CooperativeMatrixPropertiesKHR::default()
@@ -469,10 +470,18 @@ pub fn cooperative_matrices() -> Vec<vk::CooperativeMatrixPropertiesKHR<'static>
             .saturating_accumulation(saturates)
             .scope(vk::ScopeKHR::SUBGROUP)
     };
+    let [bfloat16, e4m3, e5m2] =
+        [S::BFLOAT16, S::FLOAT8_E4M3_EXT, S::FLOAT8_E5M2_EXT].map(|ty| T::from_raw(ty.as_raw()));
     let floats = [
         [T::FLOAT16, T::FLOAT16, T::FLOAT32],
         [T::FLOAT16, T::FLOAT16, T::FLOAT16],
+        [bfloat16, bfloat16, T::FLOAT32],
+        [bfloat16, bfloat16, bfloat16],
         [T::FLOAT32, T::FLOAT32, T::FLOAT32],
+        [e4m3, e4m3, T::FLOAT32],
+        [e5m2, e5m2, T::FLOAT32],
+        [e4m3, e5m2, T::FLOAT32],
+        [e5m2, e4m3, T::FLOAT32],
     ];
     let bytes = [
         [T::SINT8, T::SINT8, T::SINT32],

@@ -13,6 +13,7 @@ macro_rules! names {
 
 names! {
     EXT_PRIMITIVE_RESTART_INDEX_NAME = c"VK_EXT_primitive_restart_index";
+    EXT_SHADER_FLOAT8_NAME = c"VK_EXT_shader_float8";
     EXT_SHADER_REPLICATED_COMPOSITES_NAME = c"VK_EXT_shader_replicated_composites";
     EXT_SHADER_SUBGROUP_PARTITIONED_NAME = c"VK_EXT_shader_subgroup_partitioned";
     EXT_ZERO_INITIALIZE_DEVICE_MEMORY_NAME = c"VK_EXT_zero_initialize_device_memory";
@@ -26,6 +27,7 @@ names! {
     KHR_PRESENT_ID2_NAME = c"VK_KHR_present_id2";
     KHR_PRESENT_MODE_FIFO_LATEST_READY_NAME = c"VK_KHR_present_mode_fifo_latest_ready";
     KHR_PRESENT_WAIT2_NAME = c"VK_KHR_present_wait2";
+    KHR_SHADER_BFLOAT16_NAME = c"VK_KHR_shader_bfloat16";
     KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION_NAME = c"VK_KHR_shader_relaxed_extended_instruction";
     KHR_SHADER_UNTYPED_POINTERS_NAME = c"VK_KHR_shader_untyped_pointers";
     KHR_UNIFIED_IMAGE_LAYOUTS_NAME = c"VK_KHR_unified_image_layouts";

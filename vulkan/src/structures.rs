@@ -76,6 +76,8 @@ structures! {
     PhysicalDevicePresentId2FeaturesKHR = PHYSICAL_DEVICE_PRESENT_ID_2_FEATURES_KHR;
     PhysicalDevicePresentModeFifoLatestReadyFeaturesKHR = PHYSICAL_DEVICE_PRESENT_MODE_FIFO_LATEST_READY_FEATURES_KHR;
     PhysicalDevicePresentWait2FeaturesKHR = PHYSICAL_DEVICE_PRESENT_WAIT_2_FEATURES_KHR;
+    PhysicalDeviceShaderBfloat16FeaturesKHR = PHYSICAL_DEVICE_SHADER_BFLOAT16_FEATURES_KHR;
+    PhysicalDeviceShaderFloat8FeaturesEXT = PHYSICAL_DEVICE_SHADER_FLOAT8_FEATURES_EXT;
     PhysicalDeviceShaderRelaxedExtendedInstructionFeaturesKHR =
         PHYSICAL_DEVICE_SHADER_RELAXED_EXTENDED_INSTRUCTION_FEATURES_KHR;
     PhysicalDeviceShaderReplicatedCompositesFeaturesEXT = PHYSICAL_DEVICE_SHADER_REPLICATED_COMPOSITES_FEATURES_EXT;

@@ -58,6 +58,17 @@ pub(super) fn features(to: &mut impl Structures) {
             .cooperative_matrix(true)
             .cooperative_matrix_robust_buffer_access(true),
     );
+    to.put(Newer(sys::PhysicalDeviceShaderBfloat16FeaturesKHR {
+        shader_b_float16_type: vk::TRUE,
+        shader_b_float_16dot_product: vk::TRUE,
+        shader_b_float16_cooperative_matrix: vk::TRUE,
+        ..Default::default()
+    }));
+    to.put(Newer(sys::PhysicalDeviceShaderFloat8FeaturesEXT {
+        shader_float8: vk::TRUE,
+        shader_float8_cooperative_matrix: vk::TRUE,
+        ..Default::default()
+    }));
     // Sparse images are not supported.
     to.put(
         vk::PhysicalDeviceShaderAtomicFloatFeaturesEXT::default()

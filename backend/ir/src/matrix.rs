@@ -22,6 +22,8 @@ named! {
         Words,
         // Four floats: the half at `i * stride + 2 * lane`.
         Halves,
+        // Four floats, whose upper 16 bits are at `i * stride + 2 * lane`. The others are 0.
+        Bfloats,
         // One word, whose byte `i` is at `i * stride + lane`.
         Bytes,
         // Four words: the dword at `lane * stride + 4 * i`.
@@ -37,11 +39,16 @@ impl MatrixForm {
         if matches!(self, Self::Bytes | Self::Quads) { 1 } else { 4 }
     }
 
+    /// Returns true if the words are floats of 16 bits in memory.
+    pub const fn has_narrow_floats(self) -> bool {
+        matches!(self, Self::Halves | Self::Bfloats)
+    }
+
     /// Returns the size of an element in memory in bytes.
     pub const fn bytes(self) -> u32 {
         match self {
             Self::Words | Self::Columns | Self::Quads => 4,
-            Self::Halves => 2,
+            Self::Halves | Self::Bfloats => 2,
             Self::Bytes => 1,
         }
     }
@@ -55,7 +62,7 @@ impl MatrixForm {
     /// lane.
     pub const fn place(self, i: u32, lane: u32) -> (u32, u32) {
         match self {
-            Self::Words | Self::Halves | Self::Bytes => (i, lane * self.bytes()),
+            Self::Words | Self::Halves | Self::Bfloats | Self::Bytes => (i, lane * self.bytes()),
             Self::Columns => (lane, 4 * i),
             Self::Quads => (lane / 4, lane % 4 * 4),
         }
@@ -69,7 +76,7 @@ impl MatrixForm {
     /// Returns the largest factor of the stride, and the number of bytes that follow each other.
     pub const fn extent(self) -> (u32, u32) {
         match self {
-            Self::Words | Self::Halves | Self::Bytes => (3, 16 * self.bytes()),
+            Self::Words | Self::Halves | Self::Bfloats | Self::Bytes => (3, 16 * self.bytes()),
             Self::Columns => (15, 16),
             Self::Quads => (3, 16),
         }

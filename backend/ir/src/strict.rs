@@ -11,7 +11,7 @@
 //! `Continue` that leads there. At an unreachable point, every value counts as defined.
 
 use super::verify::VerifyError;
-use super::{BinaryOp, Function, Inst, MatrixForm, MatrixOp, TernaryOp, Type, UnaryOp, Value};
+use super::{BinaryOp, Function, Inst, MatrixOp, TernaryOp, Type, UnaryOp, Value};
 
 /// Set of values, as a bit mask.
 type Set = Vec<u64>;
@@ -152,7 +152,7 @@ fn types(function: &Function, inst: &Inst) -> Result<(), &'static str> {
         Inst::Lane { result } => is(result, Type::I32),
         Inst::IsActive { result } => is(result, Type::Bool),
         Inst::MatrixLoad(load) => {
-            let wanted = if load.form == MatrixForm::Halves { Some(Type::F32) } else { None };
+            let wanted = load.form.has_narrow_floats().then_some(Type::F32);
             is(&load.offset, Type::I32)
                 && is(&load.stride, Type::I32)
                 && inst.results().all(|result| wanted.is_none_or(|wanted| is(&result, wanted)))

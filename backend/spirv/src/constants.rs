@@ -199,7 +199,7 @@ impl Constants {
         }
         let inner = |ty: u32| self.words_nested(module, ty, nesting + 1);
         let words = match module.ty(ty)? {
-            Ty::Bool | Ty::Int(_) | Ty::Float(_) => 1,
+            Ty::Bool | Ty::Int(_) | Ty::Float(_) | Ty::Encoded(_) => 1,
             Ty::Pointer(class, _) | Ty::UntypedPointer(class) if is_value(*class) => 1,
             Ty::Vector(part, count) | Ty::Matrix(part, count) => u64::from(inner(*part)?) * u64::from(*count),
             Ty::Cooperative(matrix) => {
@@ -259,7 +259,7 @@ impl Constants {
             return Err(Error::Unsupported(format!("cooperative matrices of scope {scope:?}")));
         }
         match module.ty(ids.component)? {
-            Ty::Int(8 | 32) | Ty::Float(16 | 32) => {}
+            Ty::Int(8 | 32) | Ty::Float(16 | 32) | Ty::Encoded(_) => {}
             other => return Err(Error::Unsupported(format!("cooperative matrices of {other:?}"))),
         }
         let usage = match constant(ids.usage)? {

@@ -25,6 +25,7 @@
 #![forbid(unsafe_code)]
 
 mod constants;
+mod encoding;
 mod interface;
 mod module;
 mod number;

@@ -3,6 +3,7 @@
 use foldhash::{HashMap, HashSet};
 use spirv::{BuiltIn, Decoration, Dim, ExecutionMode, ExecutionModel, Op, StorageClass};
 
+use super::encoding::Encoding;
 use super::parse::Instruction;
 use super::{Error, Result};
 
@@ -24,8 +25,10 @@ pub(super) enum Ty {
     Bool,
     /// An integer, by its number of bits.
     Int(u32),
-    /// A float, by its number of bits.
+    /// A float of IEEE 754, by its number of bits.
     Float(u32),
+    /// A float of another encoding.
+    Encoded(Encoding),
     Vector(u32, u32),
     Matrix(u32, u32),
     /// An array: element type and the id of the length.
@@ -338,11 +341,10 @@ impl Module {
                 match (inst.op, width, inst.words.get(2)) {
                     (Op::TypeInt, 8 | 16 | 32 | 64, _) => Ty::Int(width),
                     (Op::TypeFloat, 16 | 32 | 64, None) => Ty::Float(width),
-                    // Formats other than IEEE 754: bfloat16 has encoding 0, and the 8-bit formats
-                    // have others.
-                    (Op::TypeFloat, 8 | 16, Some(encoding)) => {
-                        Ty::Unsupported(format!("{width}-bit floats of encoding {encoding}"))
-                    }
+                    (Op::TypeFloat, 8 | 16, Some(&encoding)) => match Encoding::of_type(width, encoding) {
+                        Some(encoding) => Ty::Encoded(encoding),
+                        None => Ty::Unsupported(format!("{width}-bit floats of encoding {encoding}")),
+                    },
                     _ => return Err(Error::Unsupported(format!("{width}-bit numbers"))),
                 }
             }

@@ -1,7 +1,7 @@
 //! Scalars of all widths: their representation in the IR and the operations on them.
 //!
 //! The IR has 32-bit and 64-bit values. A narrower integer is a dword whose upper bits are 0,
-//! whether signed or not. A half-precision float is the single-precision float of equal value.
+//! whether signed or not. A float of at most 16 bits is the single-precision float of equal value.
 //!
 //! An operation on narrow numbers is the 32-bit operation. Signed operands are extended first. The
 //! result is converted back to a value of the type: upper bits are cleared, or it is rounded to a
@@ -11,6 +11,7 @@ use spirv::{GlslStd450Op as G, Op};
 use vitric_ir::{BinaryOp as B, Builder, Type, UnaryOp as U, Value, WideOp, elementary as r};
 
 use super::scalar;
+use crate::encoding::Encoding;
 use crate::module::{MatrixIds, Module, Ty};
 use crate::{Error, Result};
 
@@ -20,8 +21,10 @@ pub(crate) enum Number {
     Bool,
     /// An integer of 8, 16, 32 or 64 bits. Signedness belongs to operations, not types.
     Int(u32),
-    /// A float of 16, 32 or 64 bits.
+    /// A float of IEEE 754, of 16, 32 or 64 bits.
     Float(u32),
+    /// A narrow float of another encoding.
+    Encoded(Encoding),
 }
 
 impl Number {
@@ -39,6 +42,7 @@ impl Number {
             Ty::Bool => Ok(Self::Bool),
             Ty::Int(bits) => Ok(Self::Int(*bits)),
             Ty::Float(bits) => Ok(Self::Float(*bits)),
+            Ty::Encoded(encoding) => Ok(Self::Encoded(*encoding)),
             Ty::Pointer(..) | Ty::UntypedPointer(_) => Ok(Self::Int(64)),
             _ => Err(Error::Malformed("not a scalar type")),
         }
@@ -51,7 +55,7 @@ impl Number {
             Self::Int(64) => Type::I64,
             Self::Int(_) => Type::I32,
             Self::Float(64) => Type::F64,
-            Self::Float(_) => Type::F32,
+            Self::Float(_) | Self::Encoded(_) => Type::F32,
         }
     }
 
@@ -60,11 +64,12 @@ impl Number {
         match self {
             Self::Bool => 4,
             Self::Int(bits) | Self::Float(bits) => bits / 8,
+            Self::Encoded(encoding) => encoding.bytes(),
         }
     }
 
     fn is_narrow(self) -> bool {
-        matches!(self, Self::Int(8 | 16) | Self::Float(16))
+        matches!(self, Self::Int(8 | 16) | Self::Float(16) | Self::Encoded(_))
     }
 
     /// Returns the bits of a literal or constant in the representation of the IR.
@@ -73,6 +78,7 @@ impl Number {
             Self::Bool => u64::from(bits != 0),
             Self::Int(64) | Self::Float(64) => bits,
             Self::Float(16) => u64::from(vitric_format::half_to_f32(bits as u32 & 0xffff).to_bits()),
+            Self::Encoded(encoding) => encoding.value_of(bits as u32),
             Self::Int(32) | Self::Float(_) => bits & 0xffff_ffff,
             Self::Int(width) => bits & ((1 << width) - 1),
         }
@@ -89,6 +95,10 @@ pub(crate) fn narrow(b: &mut Builder, value: Value, to: Number) -> Value {
         Number::Float(16) => {
             let half = b.unary(U::FloatToHalf, value);
             b.unary(U::HalfToFloat, half)
+        }
+        Number::Encoded(encoding) => {
+            let code = encoding.encode(b, value);
+            encoding.decode(b, code)
         }
         _ => value,
     }
@@ -298,8 +308,11 @@ fn convert(b: &mut Builder, op: Op, x: Value, types: NumberTypes) -> Value {
         (Op::UConvert | Op::SConvert, Number::Int(64)) => x,
         (Op::UConvert | Op::SConvert, _) => b.split(x)[0],
         (Op::FConvert, Number::Float(64)) if !wide => b.wide(WideOp::F32ToF64, &[x], Type::F64),
-        (Op::FConvert, Number::Float(16)) if wide => single_to_odd(b, x),
-        (Op::FConvert, Number::Float(32)) if wide => b.wide(WideOp::F64ToF32, &[x], Type::F32),
+        // A bfloat16 is rounded twice, as SPV_KHR_bfloat16 demands.
+        (Op::FConvert, Number::Float(16) | Number::Encoded(Encoding::Float8(_))) if wide => single_to_odd(b, x),
+        (Op::FConvert, Number::Float(32) | Number::Encoded(Encoding::Bfloat16)) if wide => {
+            b.wide(WideOp::F64ToF32, &[x], Type::F32)
+        }
         (Op::FConvert, _) => x,
         (Op::ConvertFToS | Op::ConvertFToU, _) => {
             let x = if wide || to != Number::Int(64) { x } else { b.wide(WideOp::F32ToF64, &[x], Type::F64) };
@@ -376,7 +389,11 @@ fn to_words(b: &mut Builder, values: &[Value], from: Number) -> Vec<Value> {
 
 /// Returns the bits in memory of a number of at most 32 bits.
 pub(crate) fn code(b: &mut Builder, value: Value, from: Number) -> Value {
-    if from == Number::Float(16) { b.unary(U::FloatToHalf, value) } else { b.cast(value, Type::I32) }
+    match from {
+        Number::Float(16) => b.unary(U::FloatToHalf, value),
+        Number::Encoded(encoding) => encoding.encode(b, value),
+        _ => b.cast(value, Type::I32),
+    }
 }
 
 /// Returns the number with the given bits in memory. The upper bits of a narrow number's dword are
@@ -384,6 +401,7 @@ pub(crate) fn code(b: &mut Builder, value: Value, from: Number) -> Value {
 pub(crate) fn decode(b: &mut Builder, word: Value, to: Number) -> Value {
     match to {
         Number::Float(16) => b.unary(U::HalfToFloat, word),
+        Number::Encoded(encoding) => encoding.decode(b, word),
         Number::Int(8 | 16) => narrow(b, word, to),
         _ => b.cast(word, to.ir()),
     }

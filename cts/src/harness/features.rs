@@ -239,6 +239,8 @@ features! {
         maintenance7: PhysicalDeviceMaintenance7FeaturesKHR = KHR_MAINTENANCE7_NAME;
         maintenance8: PhysicalDeviceMaintenance8FeaturesKHR = KHR_MAINTENANCE8_NAME;
         maintenance9: PhysicalDeviceMaintenance9FeaturesKHR = KHR_MAINTENANCE9_NAME;
+        bfloats: PhysicalDeviceShaderBfloat16FeaturesKHR = KHR_SHADER_BFLOAT16_NAME;
+        floats_of_8_bits: PhysicalDeviceShaderFloat8FeaturesEXT = EXT_SHADER_FLOAT8_NAME;
         partitioned: PhysicalDeviceShaderSubgroupPartitionedFeaturesEXT = EXT_SHADER_SUBGROUP_PARTITIONED_NAME;
         restart_index: PhysicalDevicePrimitiveRestartIndexFeaturesEXT = EXT_PRIMITIVE_RESTART_INDEX_NAME;
         untyped: PhysicalDeviceShaderUntypedPointersFeaturesKHR = KHR_SHADER_UNTYPED_POINTERS_NAME;

@@ -9,7 +9,7 @@ use vitric_base::simd::Mask;
 use vitric_ir::{Inst, MatrixForm, MatrixLoad, MatrixStore, Space, Value};
 
 use super::super::machine::{MachineInst, Mem, Operand, SCALAR, VECTOR};
-use super::super::table::V;
+use super::super::table::{Shift, V};
 use super::memory::Range;
 use super::{Lower, Result, ValueLocation, WaveRegs};
 use crate::frame::{Frame, LANES_BYTES};
@@ -76,7 +76,7 @@ impl Lower<'_> {
 
     pub(super) fn store_matrix(&mut self, inst: &Inst, store: &MatrixStore) -> Result<()> {
         let MatrixStore { form, space, offset, stride, ref words } = *store;
-        let is_short = form != MatrixForm::Bytes || self.target == Target::Avx512;
+        let is_short = !matches!(form, MatrixForm::Bfloats | MatrixForm::Bytes) || self.target == Target::Avx512;
         if !self.is_strip_direct(space) || space == Space::Push || !is_short {
             return self.call(inst, false);
         }
@@ -146,6 +146,7 @@ impl Lower<'_> {
         match form {
             MatrixForm::Words => (0..4).map(|row| self.load_lanes(rows.at(row), self.target.parts())).collect(),
             MatrixForm::Halves => (0..4).map(|row| self.load_halves_row(rows.at(row))).collect(),
+            MatrixForm::Bfloats => (0..4).map(|row| self.load_bfloats_row(rows.at(row))).collect(),
             MatrixForm::Bytes => vec![self.load_bytes(rows)],
             MatrixForm::Columns => {
                 let quarters = self.quarters(rows);
@@ -163,6 +164,7 @@ impl Lower<'_> {
         match form {
             MatrixForm::Words => (0..4).for_each(|row| self.store_wave(rows.at(row), words[row as usize])),
             MatrixForm::Halves => (0..4).for_each(|row| self.store_halves_row(rows.at(row), words[row as usize])),
+            MatrixForm::Bfloats => (0..4).for_each(|row| self.store_bfloats_row(rows.at(row), words[row as usize])),
             MatrixForm::Bytes => {
                 let order = self.order_of_quarters();
                 let columns = self.shuffle_bytes(words[0]);
@@ -265,6 +267,24 @@ impl Lower<'_> {
             };
             self.plain(code, &[Operand::Mem(memory), Operand::Use(word.at(part)), Operand::Imm(0)]);
         }
+    }
+
+    fn load_bfloats_row(&mut self, row: Mem) -> WaveRegs {
+        let words = self.parts(self.target.parts(), |lower, part| {
+            let memory = Mem { displacement: row.displacement + 16 * part as i32, ..row };
+            let code = match lower.target {
+                Target::Avx512 => Code::EVEX_Vpmovzxwd_zmm_k1z_ymmm256,
+                Target::Avx2 => Code::VEX_Vpmovzxwd_ymm_xmmm128,
+            };
+            lower.define(VECTOR, code, &[Operand::Mem(memory)])
+        });
+        self.shift(Shift::Left, words, 16)
+    }
+
+    /// Stores the upper halves of dwords (AVX-512).
+    fn store_bfloats_row(&mut self, row: Mem, word: WaveRegs) {
+        let upper = self.shift(Shift::Right, word, 16);
+        self.plain(Code::EVEX_Vpmovdw_ymmm256_k1z_zmm, &[Operand::Mem(row), Operand::Use(upper.at(0))]);
     }
 
     /// Loads four rows of bytes, of which each lane gets a column.

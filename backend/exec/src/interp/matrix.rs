@@ -85,6 +85,7 @@ impl Access<'_> {
             match load.form {
                 MatrixForm::Words | MatrixForm::Columns | MatrixForm::Quads => results[i as usize] = part,
                 MatrixForm::Halves => results[i as usize] = kernels::unary(UnaryOp::HalfToFloat, &part),
+                MatrixForm::Bfloats => results[i as usize] = part.map(|part| part << 16),
                 MatrixForm::Bytes => {
                     let packed = &mut results[0];
                     (0..WAVE).for_each(|lane| packed[lane] |= (part[lane] & 0xff) << (8 * i));
@@ -104,6 +105,7 @@ impl Access<'_> {
             let value = match form {
                 MatrixForm::Words | MatrixForm::Columns | MatrixForm::Quads => *word,
                 MatrixForm::Halves => kernels::unary(UnaryOp::FloatToHalf, word),
+                MatrixForm::Bfloats => word.map(|word| word >> 16),
                 MatrixForm::Bytes => word.map(|word| word >> (8 * i)),
             };
             let registers = [selected, offsets, value];

@@ -10,8 +10,7 @@ use std::rc::Rc;
 
 use spirv::{CooperativeMatrixLayout, CooperativeMatrixOperands, Op};
 use vitric_ir::{
-    BLOCK, BinaryOp, Builder, Inst, MatrixForm, MatrixLoad, MatrixMultiply, MatrixOp, MatrixStore, Space, Type,
-    UnaryOp, Value,
+    BLOCK, BinaryOp, Builder, Inst, MatrixForm, MatrixLoad, MatrixMultiply, MatrixOp, MatrixStore, Space, Type, Value,
 };
 
 use super::memory::Pointer;
@@ -166,7 +165,7 @@ impl Translator<'_> {
     fn element_sizes(&self, pointer: &Pointer, shape: Shape) -> Result<(u32, u32)> {
         let (number, count) = match *self.module.ty(pointer.ty)? {
             Ty::Vector(_, count) => (Number::of(self.module, pointer.ty)?, count),
-            Ty::Int(_) | Ty::Float(_) => (Number::of(self.module, pointer.ty)?, 1),
+            Ty::Int(_) | Ty::Float(_) | Ty::Encoded(_) => (Number::of(self.module, pointer.ty)?, 1),
             _ => return Err(Error::Malformed("a matrix in memory of another type")),
         };
         // Shared memory without an explicit layout has the scalars of the IR.
@@ -205,7 +204,7 @@ impl Translator<'_> {
         let mut loaded = Vec::new();
         let ty = if place.bytes == 4 { shape.number.ir() } else { Type::I32 };
         for StripPlace { form, from } in strips(shape, place)? {
-            let ty = if form == MatrixForm::Halves { Type::F32 } else { ty };
+            let ty = if form.has_narrow_floats() { Type::F32 } else { ty };
             let (space, offset) = self.moved(place, from);
             let results: Vec<Value> = (0..form.words()).map(|_| self.builder.value(ty)).collect();
             let load = MatrixLoad { form, space, offset, stride: place.stride, result: results[0] };
@@ -218,8 +217,12 @@ impl Translator<'_> {
                 let packed = quads_of_columns(b, &loaded);
                 unpacked(b, &packed)
             }
+            (1, number @ Number::Encoded(_)) => {
+                let codes = unpacked(b, &loaded);
+                codes.into_iter().map(|code| number::decode(b, code, number)).collect()
+            }
             (1, _) => unpacked(b, &loaded),
-            (2, _) if place.is_by_columns => halves(b, &loaded),
+            (2, number) if place.is_by_columns => numbers_of_pairs(b, &loaded, number),
             (4, _) if shape.is_left_of_bytes() => to_left(b, &loaded),
             _ => loaded,
         };
@@ -235,8 +238,11 @@ impl Translator<'_> {
                 let transposed = packed(b, &transposed);
                 return self.store_strips(Shape { usage: MatrixUse::Right, ..shape }, place.by_rows(), &transposed);
             }
-            1 => packed(b, words),
-            2 if place.is_by_columns => packed_halves(b, words),
+            1 => {
+                let codes: Vec<Value> = words.iter().map(|&word| number::code(b, word, shape.number)).collect();
+                packed(b, &codes)
+            }
+            2 if place.is_by_columns => packed_pairs(b, words, shape.number),
             4 if shape.is_left_of_bytes() => from_left(b, words),
             _ => words.to_vec(),
         };
@@ -340,14 +346,15 @@ impl Place {
 /// Returns the kind of a product.
 fn product_of([left, right, sum, result]: [Shape; 4], operands: CooperativeMatrixOperands) -> Result<MatrixOp> {
     use CooperativeMatrixOperands as O;
-    match [left.number, right.number, sum.number, result.number] {
-        [Number::Float(_), Number::Float(_), Number::Float(_), Number::Float(_)] => Ok(MatrixOp::Floats),
+    let numbers = [left, right, sum, result].map(|shape| shape.number);
+    match numbers {
+        _ if numbers.iter().all(|number| number.ir() == Type::F32) => Ok(MatrixOp::Floats),
         [Number::Int(8), Number::Int(8), Number::Int(32), Number::Int(32)] => {
             let signs = [O::MATRIX_A_SIGNED_COMPONENTS_KHR, O::MATRIX_B_SIGNED_COMPONENTS_KHR];
             let [left, right] = signs.map(|sign| operands.contains(sign));
             Ok(MatrixOp::of_bytes(left, right))
         }
-        numbers => Err(Error::Unsupported(format!("products of cooperative matrices of {numbers:?}"))),
+        _ => Err(Error::Unsupported(format!("products of cooperative matrices of {numbers:?}"))),
     }
 }
 
@@ -362,7 +369,8 @@ fn strips(shape: Shape, place: Place) -> Result<Vec<StripPlace>> {
         (1, true) if shape.is_left_of_bytes() => Ok(rows(MatrixForm::Bytes)),
         (1, false) if shape.is_left_of_bytes() => Ok(rows(MatrixForm::Quads)),
         (1, false) => Ok(rows(MatrixForm::Bytes)),
-        (2, false) => Ok(rows(MatrixForm::Halves)),
+        (2, false) if shape.number == Number::Float(16) => Ok(rows(MatrixForm::Halves)),
+        (2, false) => Ok(rows(MatrixForm::Bfloats)),
         (4, false) => Ok(rows(MatrixForm::Words)),
         (bytes @ (1 | 2 | 4), true) => Ok(columns(bytes)),
         (bytes, _) => Err(Error::Unsupported(format!("cooperative matrices with elements of {bytes} bytes"))),
@@ -399,23 +407,23 @@ fn unpacked(b: &mut Builder, packed: &[Value]) -> Vec<Value> {
     words
 }
 
-/// Returns the two halves of each dword as floats.
-fn halves(b: &mut Builder, packed: &[Value]) -> Vec<Value> {
+/// Returns the two 16-bit floats of each dword.
+fn numbers_of_pairs(b: &mut Builder, packed: &[Value], number: Number) -> Vec<Value> {
     let mut words = Vec::with_capacity(2 * packed.len());
     let count = b.int(16);
     for &word in packed {
-        words.push(b.unary(UnaryOp::HalfToFloat, word));
+        words.push(number::decode(b, word, number));
         let high = b.binary(BinaryOp::ShrLogical, word, count);
-        words.push(b.unary(UnaryOp::HalfToFloat, high));
+        words.push(number::decode(b, high, number));
     }
     words
 }
 
-/// Packs two floats in each dword as halves.
-fn packed_halves(b: &mut Builder, words: &[Value]) -> Vec<Value> {
+/// Packs two 16-bit floats in each dword.
+fn packed_pairs(b: &mut Builder, words: &[Value], number: Number) -> Vec<Value> {
     let count = b.int(16);
     let pack = |pair: &[Value]| {
-        let [low, high] = [pair[0], pair[1]].map(|word| b.unary(UnaryOp::FloatToHalf, word));
+        let [low, high] = [pair[0], pair[1]].map(|word| number::code(b, word, number));
         let high = b.binary(BinaryOp::Shl, high, count);
         b.binary(BinaryOp::Or, low, high)
     };

@@ -287,12 +287,21 @@ impl Translator<'_> {
         let from = Number::of(self.module, from)?;
         // Carry and borrow operations return a structure of two members with the operands' type.
         let to = if returns_two(inst.op) { from } else { Number::of(self.module, inst.word(0)?)? };
+        let to = match to {
+            Number::Encoded(encoding) if self.saturates(inst.word(1)?) => Number::Encoded(encoding.saturating()),
+            to => to,
+        };
         Ok(NumberTypes { from, to })
     }
 
     /// Returns true for results with the decoration `FPRoundingMode RTZ`.
     fn rounds_towards_zero(&self, id: u32) -> bool {
         self.module.decoration_word((id, None), Decoration::FPRoundingMode) == Some(1)
+    }
+
+    /// Returns true for conversions to 8-bit floats that saturate.
+    fn saturates(&self, id: u32) -> bool {
+        self.module.decoration((id, None), Decoration::SaturatedToLargestFloat8NormalConversionEXT).is_some()
     }
 
     /// Translates `OpBitcast`, also between pointers and integers.

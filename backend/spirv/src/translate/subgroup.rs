@@ -152,7 +152,7 @@ impl Translator<'_> {
         let compare = match Number::of(self.module, ty)? {
             Number::Bool => B::LogicalNe,
             Number::Int(_) => B::INe,
-            Number::Float(_) => B::FNe,
+            Number::Float(_) | Number::Encoded(_) => B::FNe,
         };
         let first = self.first_active();
         let mut differs = self.builder.constant(0, Type::Bool);

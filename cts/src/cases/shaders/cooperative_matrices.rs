@@ -5,9 +5,10 @@
 //! rounding each, and round to halves once. Vitric promises this order; Vulkan does not.
 
 use ash::vk;
-use half::f16;
+use half::{bf16, f16};
 use vk::ComponentTypeKHR as T;
 
+use super::narrow_floats::{BFLOAT16, E4M3, E5M2, number_of};
 use crate::Entry;
 use crate::harness::{Case, Gpu, Outcome, check};
 use crate::random::Random;
@@ -28,7 +29,7 @@ struct Product {
     saturates: bool,
 }
 
-const PRODUCTS: [Product; 9] = [
+const PRODUCTS: [Product; 15] = [
     Product::new("halves_to_floats", shader!("matrix_halves_to_floats.comp"), [T::FLOAT16, T::FLOAT16, T::FLOAT32]),
     Product::new("halves", shader!("matrix_halves.comp"), [T::FLOAT16; 3]),
     Product::new("floats", shader!("matrix_floats.comp"), [T::FLOAT32; 3]),
@@ -40,6 +41,12 @@ const PRODUCTS: [Product; 9] = [
         .saturating(),
     Product::new("unsigned_saturating", shader!("matrix_unsigned_saturating.comp"), [T::UINT8, T::UINT8, T::UINT32])
         .saturating(),
+    Product::new("bfloats_to_floats", shader!("matrix_bfloats_to_floats.comp"), [BFLOAT16, BFLOAT16, T::FLOAT32]),
+    Product::new("bfloats", shader!("matrix_bfloats.comp"), [BFLOAT16; 3]),
+    Product::new("e4m3", shader!("matrix_e4m3.comp"), [E4M3, E4M3, T::FLOAT32]),
+    Product::new("e5m2", shader!("matrix_e5m2.comp"), [E5M2, E5M2, T::FLOAT32]),
+    Product::new("e4m3_by_e5m2", shader!("matrix_e4m3_by_e5m2.comp"), [E4M3, E5M2, T::FLOAT32]),
+    Product::new("e5m2_by_e4m3", shader!("matrix_e5m2_by_e4m3.comp"), [E5M2, E4M3, T::FLOAT32]),
 ];
 
 impl Product {
@@ -97,6 +104,8 @@ impl Matrix {
         match self.ty {
             T::FLOAT16 => Element::Float(f16::from_bits(word(2) as u16).to_f32()),
             T::FLOAT32 => Element::Float(f32::from_bits(word(4))),
+            BFLOAT16 => Element::Float(number_of(self.ty, word(2))),
+            E4M3 | E5M2 => Element::Float(number_of(self.ty, word(1))),
             T::SINT8 => Element::Int(i64::from(word(1) as i8)),
             T::UINT8 => Element::Int(word(1).into()),
             T::SINT32 => Element::Int(i64::from(word(4) as i32)),
@@ -111,6 +120,9 @@ fn bytes_of(ty: T, random: &mut Random) -> Vec<u8> {
     match ty {
         T::FLOAT16 => f16::from_f32(float(random)).to_le_bytes().to_vec(),
         T::FLOAT32 => float(random).to_le_bytes().to_vec(),
+        BFLOAT16 => bf16::from_f32(float(random)).to_le_bytes().to_vec(),
+        // Neither NaN nor infinity.
+        E4M3 | E5M2 => vec![(random.below(0x70) | random.pick(&[0, 0x80])) as u8],
         T::SINT8 | T::UINT8 => vec![random.below(256) as u8],
         // Sums near the limits of their type show saturation.
         _ => (random.pick(&[0, 0x7fff_ff00, 0x8000_0000, 0xffff_f000u32]) + random.below(200)).to_le_bytes().to_vec(),
@@ -126,6 +138,7 @@ fn multiplied(product: &Product, factors: impl Iterator<Item = (Element, Element
     });
     match (total, product.types[2], product.saturates) {
         (Element::Float(total), T::FLOAT16, _) => Element::Float(f16::from_f32(total).to_f32()),
+        (Element::Float(total), BFLOAT16, _) => Element::Float(bf16::from_f32(total).to_f32()),
         (Element::Int(total), T::SINT32, true) => Element::Int(total.clamp(i32::MIN.into(), i32::MAX.into())),
         (Element::Int(total), T::UINT32, true) => Element::Int(total.clamp(0, u32::MAX.into())),
         (Element::Int(total), T::SINT32, _) => Element::Int(i64::from(total as i32)),
@@ -354,7 +367,7 @@ case!("matrices.properties.listed", "VK_KHR_cooperative_matrix", [vk::KHR_COOPER
     let found = reported(gpu)?;
     check(!found.is_empty(), || "no product is reported".into())?;
     for product in &found {
-        let is_float = |ty: T| ty == T::FLOAT16 || ty == T::FLOAT32;
+        let is_float = |ty: T| [T::FLOAT16, T::FLOAT32, BFLOAT16, E4M3, E5M2].contains(&ty);
         let [left, .., result] = product.types;
         let fits = product.sizes.iter().all(|&size| size > 0) && is_float(left) == is_float(result);
         check(fits && !(is_float(left) && product.saturates), || format!("{product:?}"))?;

@@ -9,6 +9,7 @@ mod extended_programs;
 mod functions;
 mod helper_invocations;
 mod language;
+mod narrow_floats;
 mod narrow_types;
 mod partitioned;
 mod special_operands;
