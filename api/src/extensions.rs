@@ -365,6 +365,16 @@ pub const TABLE: &[Extension] = &[
     row("VK_EXT_border_color_swizzle", 1, Device, None, &["VK_EXT_custom_border_color"]),
     row("VK_EXT_custom_border_color", 12, Device, None, &[PROPERTIES2]),
     row("VK_EXT_image_2d_view_of_3d", 1, Device, None, &["VK_KHR_maintenance1", PROPERTIES2]),
+    row("VK_EXT_image_compression_control", 1, Device, None, &[PROPERTIES2])
+        .limited("No fixed rates. Idle images are compacted without loss."),
+    row(
+        "VK_EXT_image_compression_control_swapchain",
+        1,
+        Device,
+        None,
+        &["VK_EXT_image_compression_control", "VK_KHR_swapchain", "VK_KHR_get_surface_capabilities2", PROPERTIES2],
+    )
+    .limited("Images of swapchains are not compressed."),
     row("VK_EXT_image_sliced_view_of_3d", 1, Device, None, &["VK_KHR_maintenance1", PROPERTIES2]),
     row("VK_EXT_image_view_min_lod", 1, Device, None, &[PROPERTIES2]),
     row("VK_EXT_non_seamless_cube_map", 1, Device, None, &[PROPERTIES2]),

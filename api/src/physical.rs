@@ -395,7 +395,7 @@ pub struct ImageKind {
 
 impl ImageKind {
     /// Returns true if texels are stored in rows. All images with a modifier are.
-    pub(crate) fn is_in_rows(self) -> bool {
+    pub fn is_in_rows(self) -> bool {
         matches!(self.tiling, vk::ImageTiling::LINEAR | vk::ImageTiling::DRM_FORMAT_MODIFIER_EXT)
     }
 }

@@ -462,7 +462,20 @@ impl Drop for Presentation {
     }
 }
 
+/// Returns the bytes of memory of an image of a swapchain; 0 if there is no such image.
+pub fn image_bytes(desc: &SwapchainDesc) -> u64 {
+    unbound_image(desc).map_or(0, |image| image.layout().size())
+}
+
 fn create_image(device: &Device, desc: &SwapchainDesc) -> Result<Arc<Surface>> {
+    let surface = unbound_image(desc)?;
+    let memory = device.allocate(surface.layout().size())?;
+    surface.stay_resident();
+    surface.bind(memory, 0);
+    Ok(surface)
+}
+
+fn unbound_image(desc: &SwapchainDesc) -> Result<Arc<Surface>> {
     let kind = ImageKind {
         format: desc.format,
         kind: vk::ImageType::TYPE_2D,
@@ -474,11 +487,7 @@ fn create_image(device: &Device, desc: &SwapchainDesc) -> Result<Arc<Surface>> {
         },
     };
     let extent = vk::Extent3D { width: desc.extent.width, height: desc.extent.height, depth: 1 };
-    let surface =
-        image::create(&ImageDesc { kind, extent, levels: 1, layers: 1, samples: vk::SampleCountFlags::TYPE_1 })?;
-    let memory = device.allocate(surface.layout().size())?;
-    surface.bind(memory, 0);
-    Ok(surface)
+    image::create(&ImageDesc { kind, extent, levels: 1, layers: 1, samples: vk::SampleCountFlags::TYPE_1 })
 }
 
 #[cfg(test)]

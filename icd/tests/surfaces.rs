@@ -58,6 +58,8 @@ impl Application {
                 names::KHR_PRESENT_ID2_NAME,
                 names::KHR_PRESENT_WAIT2_NAME,
                 names::KHR_PRESENT_MODE_FIFO_LATEST_READY_NAME,
+                vk::EXT_IMAGE_COMPRESSION_CONTROL_NAME,
+                vk::EXT_IMAGE_COMPRESSION_CONTROL_SWAPCHAIN_NAME,
             ];
             let (priorities, names) = ([1.0], names.map(|name| name.as_ptr()));
             let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
@@ -466,6 +468,58 @@ fn images_that_are_mutable_have_views_of_other_formats() {
             device.destroy_image_view(view, None);
         }
         swapchains.destroy_swapchain(chain, None);
+    }
+    application.close();
+}
+
+#[test]
+fn images_of_swapchains_are_not_compressed() {
+    use vk::ImageCompressionFlagsEXT as F;
+    let application = Application::start();
+    let (entry, instance, device) = (&application.entry, &application.instance, &application.device);
+    let (formats, swapchains) = (
+        ash::khr::get_surface_capabilities2::Instance::new(entry, instance),
+        ash::khr::swapchain::Device::new(instance, device),
+    );
+    let unset = vk::ImageCompressionPropertiesEXT::default().image_compression_flags(F::from_raw(77));
+    let surface = vk::PhysicalDeviceSurfaceInfo2KHR::default().surface(application.surface);
+    // SAFETY: all objects are alive, and the infos valid apart from the flags that are refused.
+    unsafe {
+        let mut of_format = unset;
+        let mut first = [vk::SurfaceFormat2KHR::default().push_next(&mut of_format)];
+        let get = formats.fp().get_physical_device_surface_formats2_khr;
+        let code = get(application.physical, &raw const surface, &mut 1, first.as_mut_ptr());
+        assert_eq!((code, of_format.image_compression_flags), (vk::Result::INCOMPLETE, F::DISABLED));
+        for (flags, expected) in
+            [(F::DISABLED, Ok(())), (F::DEFAULT, Ok(())), (F::from_raw(6), Err(vk::Result::ERROR_UNKNOWN))]
+        {
+            let mut control = vk::ImageCompressionControlEXT::default().flags(flags);
+            let info = vk::SwapchainCreateInfoKHR::default()
+                .surface(application.surface)
+                .min_image_count(2)
+                .image_format(vk::Format::B8G8R8A8_UNORM)
+                .image_extent(vk::Extent2D { width: 32, height: 16 })
+                .image_array_layers(1)
+                .image_usage(vk::ImageUsageFlags::COLOR_ATTACHMENT)
+                .pre_transform(vk::SurfaceTransformFlagsKHR::IDENTITY)
+                .composite_alpha(vk::CompositeAlphaFlagsKHR::OPAQUE)
+                .present_mode(vk::PresentModeKHR::FIFO)
+                .push_next(&mut control);
+            let made = swapchains.create_swapchain(&info, None);
+            assert_eq!(made.map(|_| ()), expected);
+            let Ok(chain) = made else { continue };
+            let mut found = unset;
+            let mut layout = vk::SubresourceLayout2KHR::default().push_next(&mut found);
+            let aspect_mask = vk::ImageAspectFlags::COLOR;
+            let part = vk::ImageSubresource2KHR::default()
+                .image_subresource(vk::ImageSubresource { aspect_mask, ..Default::default() });
+            let image = swapchains.get_swapchain_images(chain).unwrap()[0];
+            let layouts = ash::ext::host_image_copy::Device::new(instance, device);
+            let get = layouts.fp().get_image_subresource_layout2_ext;
+            get(device.handle(), image, &raw const part, &raw mut layout);
+            assert_eq!(found.image_compression_flags, F::DISABLED);
+            swapchains.destroy_swapchain(chain, None);
+        }
     }
     application.close();
 }

@@ -22,6 +22,12 @@ pub(super) fn features(to: &mut impl Structures) {
     );
     to.put(vk::PhysicalDeviceImageSlicedViewOf3DFeaturesEXT::default().image_sliced_view_of3_d(true));
     to.put(vk::PhysicalDeviceImageViewMinLodFeaturesEXT::default().min_lod(true));
+    // Images are compacted without loss while they are idle. No image has a fixed rate.
+    to.put(vk::PhysicalDeviceImageCompressionControlFeaturesEXT::default().image_compression_control(true));
+    to.put(
+        vk::PhysicalDeviceImageCompressionControlSwapchainFeaturesEXT::default()
+            .image_compression_control_swapchain(true),
+    );
     to.put(vk::PhysicalDeviceNonSeamlessCubeMapFeaturesEXT::default().non_seamless_cube_map(true));
     to.put(vk::PhysicalDeviceRGBA10X6FormatsFeaturesEXT::default().format_rgba10x6_without_y_cb_cr_sampler(true));
     to.put(astc_hdr());

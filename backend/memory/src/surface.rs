@@ -6,7 +6,7 @@
 mod decoded;
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 use ash::vk;
@@ -40,6 +40,8 @@ pub struct Surface {
     /// Facts about the contents that commands have stated.
     hints: Arc<ImageHints>,
     is_transient: bool,
+    /// True if the surface is never compacted, whatever its memory is.
+    stays_resident: AtomicBool,
     /// Decoded texels, once an image instruction has requested them.
     decoded: OnceLock<Option<Arc<DecodedTexels>>>,
 }
@@ -74,8 +76,20 @@ impl Surface {
         let binding = OnceLock::new();
         let (used, hints, stand_in) = (AtomicU64::new(0), Arc::default(), Mutex::new(None));
         let known_clears = AtomicU64::new(0);
-        let decoded = OnceLock::new();
-        Arc::new(Self { desc, layout, binding, used, known_clears, stand_in, hints, is_transient, decoded })
+        // The host reads and writes texels in rows at their addresses.
+        let (stays_resident, decoded) = (AtomicBool::new(desc.linear), OnceLock::new());
+        Arc::new(Self {
+            desc,
+            layout,
+            binding,
+            used,
+            known_clears,
+            stand_in,
+            hints,
+            is_transient,
+            stays_resident,
+            decoded,
+        })
     }
 
     /// Returns the decoded texels, if an image instruction has requested them.
@@ -96,6 +110,16 @@ impl Surface {
     /// Returns true if the surface is used as an attachment only.
     pub fn is_transient(&self) -> bool {
         self.is_transient
+    }
+
+    /// Excludes the surface from compaction. Must be called before the surface is bound to memory.
+    pub fn stay_resident(&self) {
+        self.stays_resident.store(true, Ordering::Release);
+    }
+
+    /// Returns true if the surface is never compacted.
+    pub fn stays_resident(&self) -> bool {
+        self.stays_resident.load(Ordering::Acquire)
     }
 
     /// Returns the layout.
@@ -130,7 +154,7 @@ impl Surface {
             return false;
         }
         match memory.compactable() {
-            Some(memory) if self.desc.linear => memory.keep_resident(range),
+            Some(memory) if self.stays_resident() => memory.keep_resident(range),
             Some(memory) => memory.bind_image(&range, self.codecs(offset), self.class(), &self.hints),
             None => {}
         }
@@ -180,7 +204,7 @@ impl Surface {
     /// Returns the memory of the surface, if it may be compacted, and the bytes of the surface in
     /// it.
     fn compactable(&self) -> Option<(&Arc<CompactableMemory>, Range<u64>)> {
-        let (memory, start) = self.binding().filter(|_| !self.desc.linear)?;
+        let (memory, start) = self.binding().filter(|_| !self.stays_resident())?;
         Some((memory.compactable()?, start..start.saturating_add(self.layout.size())))
     }
 

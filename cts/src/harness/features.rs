@@ -137,6 +137,7 @@ features! {
         custom_border_color: PhysicalDeviceCustomBorderColorFeaturesEXT = EXT_CUSTOM_BORDER_COLOR_NAME;
         image_2d_view_of_3d: PhysicalDeviceImage2DViewOf3DFeaturesEXT = EXT_IMAGE_2D_VIEW_OF_3D_NAME;
         sliced_view_of_3d: PhysicalDeviceImageSlicedViewOf3DFeaturesEXT = EXT_IMAGE_SLICED_VIEW_OF_3D_NAME;
+        compression: PhysicalDeviceImageCompressionControlFeaturesEXT = EXT_IMAGE_COMPRESSION_CONTROL_NAME;
         image_view_min_lod: PhysicalDeviceImageViewMinLodFeaturesEXT = EXT_IMAGE_VIEW_MIN_LOD_NAME;
         non_seamless_cube_map: PhysicalDeviceNonSeamlessCubeMapFeaturesEXT = EXT_NON_SEAMLESS_CUBE_MAP_NAME;
         astc_high_range: PhysicalDeviceTextureCompressionASTCHDRFeatures = EXT_TEXTURE_COMPRESSION_ASTC_HDR_NAME;

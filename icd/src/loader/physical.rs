@@ -16,7 +16,7 @@ use vitric_vulkan::{Newer, PhysicalDeviceLayeredApiPropertiesListKHR, sys};
 use super::instance::extension_properties;
 use crate::call::{Call, In, Listing, Out};
 use crate::object::external::memory_properties;
-use crate::object::{PhysicalObject, host, modifier};
+use crate::object::{PhysicalObject, compression, host, modifier};
 use crate::slots::Marked;
 
 #[entry(vkGetPhysicalDeviceFeatures)]
@@ -138,6 +138,7 @@ fn get_physical_device_image_format_properties2(
     let conversion = vk::SamplerYcbcrConversionImageFormatProperties::default();
     call.put(out.p_next, conversion.combined_image_sampler_descriptor_count(1));
     let kind = ImageKind { format, kind, tiling, usage, flags };
+    compression::put(call, kind.is_in_rows() || compression::is_disabled(call, p_next), out.p_next);
     put_image_format(kind, modifier::is_supported(call, kind, p_next), &mut out.image_format_properties)
 }
 

@@ -49,6 +49,9 @@ const V1_2: u32 = vk::API_VERSION_1_2;
 const V1_3: u32 = vk::API_VERSION_1_3;
 const V1_4: u32 = vitric_vulkan::API_VERSION_1_4;
 
+/// Commands with another extension that also defines them.
+const SHARED: &[(&str, &str)] = &[("vkGetImageSubresourceLayout2EXT", "VK_EXT_image_compression_control")];
+
 /// Erases a function's type.
 macro_rules! erase {
     ($pfn:ty, $function:path) => {{
@@ -491,7 +494,10 @@ impl Named {
     fn is_known(&self, version: u32, extensions: &[String]) -> bool {
         match self.entry.core {
             Some(core) if self.is_core => core <= version.min(API_VERSION),
-            _ => extensions.iter().any(|name| name == self.entry.extension),
+            _ => {
+                let defines = |name: &str| name == self.entry.extension || SHARED.contains(&(self.entry.name, name));
+                extensions.iter().any(|name| defines(name))
+            }
         }
     }
 

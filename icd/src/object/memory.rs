@@ -13,7 +13,7 @@ use vitric_entry::entry;
 use vitric_format as format;
 use vitric_memory::{Buffer, BufferRange, BufferView, Surface, SurfaceView, SurfaceViewDesc, Swizzle};
 
-use super::{DeviceObject, address, check, destroy, device, external, host, modifier, need};
+use super::{DeviceObject, address, check, compression, destroy, device, external, host, modifier, need};
 use crate::call::{Array, Call, In, New, Out};
 
 /// Alignment of images in memory.
@@ -318,8 +318,17 @@ fn create_image(
     let info = check::info(call, object, info)?;
     let families = call.slice(info.p_queue_family_indices, info.queue_family_index_count);
     check_sharing(object.messages(), info.sharing_mode, families)?;
-    let made = modifier::create_image(call, info, &image_desc(call, info));
+    let made = new_image(call, info);
     Ok(out.put(object.images.insert(made.inspect_err(|error| modifier::report(object, info, *error))?)))
+}
+
+/// Creates an image that is not bound to memory.
+fn new_image(call: Call<'_>, info: &vk::ImageCreateInfo<'_>) -> Result<Arc<Surface>> {
+    let made = modifier::create_image(call, info, &image_desc(call, info))?;
+    if compression::is_disabled(call, info.p_next) {
+        made.stay_resident();
+    }
+    Ok(made)
 }
 
 fn image_desc(call: Call<'_>, info: &vk::ImageCreateInfo<'_>) -> ImageDesc {
@@ -379,7 +388,7 @@ fn get_device_image_memory_requirements(
     out: Out<'_, vk::MemoryRequirements2<'_>>,
 ) {
     let Some(info) = call.get(info.p_create_info) else { return };
-    let image = modifier::create_image(call, info, &image_desc(call, info));
+    let image = new_image(call, info);
     let found = image.map_or_else(|_| requirements(0, IMAGE_ALIGNMENT), |image| surface_requirements(&image));
     put_requirements2(call, found, out);
 }
@@ -488,6 +497,7 @@ fn get_image_subresource_layout2(
     let image = need(object, &object.images, image)?;
     put_layout(&image, &part.image_subresource, &mut out.subresource_layout);
     host::put_size(call, &image, &part.image_subresource, out.p_next);
+    compression::put(call, image.stays_resident(), out.p_next);
     Ok(())
 }
 
@@ -499,9 +509,10 @@ fn get_device_image_subresource_layout(
     mut out: Out<'_, vk::SubresourceLayout2KHR<'_>>,
 ) {
     let (Some(made), Some(part)) = (call.get(info.p_create_info), call.get(info.p_subresource)) else { return };
-    if let Ok(image) = modifier::create_image(call, made, &image_desc(call, made)) {
+    if let Ok(image) = new_image(call, made) {
         put_layout(&image, &part.image_subresource, &mut out.subresource_layout);
         host::put_size(call, &image, &part.image_subresource, out.p_next);
+        compression::put(call, image.stays_resident(), out.p_next);
     }
 }
 

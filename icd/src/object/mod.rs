@@ -7,6 +7,7 @@
 pub mod address;
 pub mod check;
 pub mod command;
+pub mod compression;
 pub mod debug;
 pub mod debug_report;
 pub mod descriptor;

@@ -21,7 +21,9 @@ use vitric_entry::entry;
 use vitric_vulkan::{Newer, PresentId2KHR, PresentWait2InfoKHR, sys};
 
 use crate::call::{Call, In, Listing, New, Out};
-use crate::object::{DeviceObject, InstanceObject, PhysicalObject, Queue, SwapchainEntry, check, destroy, need};
+use crate::object::{
+    DeviceObject, InstanceObject, PhysicalObject, Queue, SwapchainEntry, check, compression, destroy, need,
+};
 use crate::slots::{Marked, marked};
 
 /// A headless surface.
@@ -177,7 +179,11 @@ fn get_physical_device_surface_formats2(
     #[len] count: *mut u32,
     out: Listing<'_, vk::SurfaceFormat2KHR<'_>>,
 ) -> Result<vk::Result> {
-    out.put_with(surface_formats(call, physical).into_iter(), |out, format| out.surface_format = format)
+    out.put_with(surface_formats(call, physical).into_iter(), |out, format| {
+        out.surface_format = format;
+        // Images of swapchains stay resident.
+        compression::put(call, true, out.p_next);
+    })
 }
 
 #[entry(vkGetPhysicalDeviceSurfaceFormatsKHR)]

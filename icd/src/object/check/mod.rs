@@ -326,6 +326,12 @@ const QUERIES: &[vk::QueryType] = &[
     vk::QueryType::MESH_PRIMITIVES_GENERATED_EXT,
 ];
 const IMAGE_TYPES: &[vk::ImageType] = &[vk::ImageType::TYPE_1D, vk::ImageType::TYPE_2D, vk::ImageType::TYPE_3D];
+const COMPRESSIONS: &[vk::ImageCompressionFlagsEXT] = &[
+    vk::ImageCompressionFlagsEXT::DEFAULT,
+    vk::ImageCompressionFlagsEXT::FIXED_RATE_DEFAULT,
+    vk::ImageCompressionFlagsEXT::FIXED_RATE_EXPLICIT,
+    vk::ImageCompressionFlagsEXT::DISABLED,
+];
 const TILINGS: &[vk::ImageTiling] =
     &[vk::ImageTiling::OPTIMAL, vk::ImageTiling::LINEAR, vk::ImageTiling::DRM_FORMAT_MODIFIER_EXT];
 const FIRST_LAYOUTS: &[vk::ImageLayout] = &[
@@ -393,7 +399,15 @@ table! {
         sharing_mode: any_of(SHARING),
         samples: one_bit(sample_counts()),
         initial_layout: any_of(FIRST_LAYOUTS),
-    } then levels_and_layers;
+    } then |info, check| {
+        levels_and_layers(info, check)?;
+        compression(info, check)
+    };
+    vk::ImageCompressionControlEXT<'_> = "VkImageCompressionControlEXT" { flags: any_of(COMPRESSIONS), }
+        then |info, check| {
+            let is_explicit = info.flags == vk::ImageCompressionFlagsEXT::FIXED_RATE_EXPLICIT;
+            check.points("p_fixed_rate_flags", info.p_fixed_rate_flags, u32::from(is_explicit))
+        };
     vk::ImageViewCreateInfo<'_> = "VkImageViewCreateInfo" { format: format(), }
         then |info, check| swizzles(&info.components, check);
     vk::SamplerCreateInfo<'_> = "VkSamplerCreateInfo" {
@@ -505,7 +519,8 @@ table! {
         color_attachment_count: within(0..=u64::from(max_colors())),
         p_color_attachments: points(color_attachment_count),
     } then |info, check| check.chained::<vk::MultisampledRenderToSingleSampledInfoEXT<'_>>(info.p_next);
-    vk::SwapchainCreateInfoKHR<'_> = "VkSwapchainCreateInfoKHR" { image_sharing_mode: any_of(SHARING), };
+    vk::SwapchainCreateInfoKHR<'_> = "VkSwapchainCreateInfoKHR" { image_sharing_mode: any_of(SHARING), }
+        then |info, check| check.chained::<vk::ImageCompressionControlEXT<'_>>(info.p_next);
 }
 
 /// Checks that an image has no more levels than its extent allows, and that a cube has its faces.
@@ -520,6 +535,22 @@ fn levels_and_layers(info: &vk::ImageCreateInfo<'_>, check: Check<'_>) -> Result
             check.within("array_layers", info.array_layers.into(), 6..=u32::MAX.into())
         }
     }
+}
+
+/// Checks the control of compression: explicit rates are one for each plane of the format, and need
+/// planes that the driver places.
+fn compression(info: &vk::ImageCreateInfo<'_>, check: Check<'_>) -> Result<()> {
+    use vk::ImageCompressionFlagsEXT as F;
+    let Some(control) = check.call.find::<vk::ImageCompressionControlEXT<'_>>(info.p_next) else { return Ok(()) };
+    check.nested(control)?;
+    let placed: Option<&vk::ImageDrmFormatModifierExplicitCreateInfoEXT<'_>> = check.call.find(info.p_next);
+    let allowed = "it without VkImageDrmFormatModifierExplicitCreateInfoEXT";
+    check.holds("p_next", "VkImageCompressionControlEXT", allowed, placed.is_none())?;
+    let planar = format::info(info.format).filter(|info| info.is_planar());
+    let planes = planar.map_or(1, |info| info.planes().count() as u32);
+    let count = control.compression_control_plane_count;
+    let is_right = control.flags != F::FIXED_RATE_EXPLICIT || count == planes;
+    check.holds("compression_control_plane_count", count, "the number of planes of the format", is_right)
 }
 
 fn sampler(info: &vk::SamplerCreateInfo<'_>, check: Check<'_>) -> Result<()> {

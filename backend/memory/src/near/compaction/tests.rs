@@ -122,6 +122,21 @@ fn compacted_spans_keep_their_bytes() {
     assert!(of(Stat::LinesOne) > 0 && of(Stat::LinesRaw) > 0);
 }
 
+/// An image that must stay resident is not compacted, and neither is an image in the same spans.
+#[test]
+fn images_that_stay_resident_are_not_compacted() {
+    let heap = Heap::new(HEAP);
+    let near = residency(&heap, HEAP, true);
+    let surface = surface(vk::Format::R8G8B8A8_UNORM, 256, 1);
+    surface.stay_resident();
+    assert!(surface.stays_resident() && !surface.is_compactable());
+    let memory = filled(&heap, &near, &surface, 0, 3, 1);
+    drop(near.begin(&Workers::new(1)));
+    assert!(states(&memory).iter().all(|state| !matches!(state, SpanState::Compacted)), "{:?}", states(&memory));
+    assert_eq!((heap.used(), heap.resident()), (memory.size(), memory.size()));
+    check(&memory, 0..memory.size(), 3, 1);
+}
+
 /// All supported formats, with levels, layers, slices and samples, survive compaction unchanged.
 #[test]
 fn all_optimal_images_are_compacted() {
