@@ -165,6 +165,14 @@ impl Device {
         }
     }
 
+    /// Allocates memory that the host can map at an address that it chooses.
+    ///
+    /// # Errors
+    /// See [`Self::allocate`].
+    pub fn allocate_placeable(&self, size: u64) -> Result<Arc<Allocation>> {
+        self.allocate_or_warn(size, Allocation::placeable)
+    }
+
     /// Allocates memory that other processes can import.
     ///
     /// # Errors

@@ -206,6 +206,8 @@ pub const TABLE: &[Extension] = &[
     row("VK_EXT_buffer_device_address", 2, Device, None, &[PROPERTIES2])
         .limited("A group has one device (`bufferDeviceAddressMultiDevice` is false)."),
     row("VK_EXT_device_address_binding_report", 1, Device, None, &[PROPERTIES2, "VK_EXT_debug_utils"]),
+    row("VK_EXT_device_memory_report", 2, Device, None, &[PROPERTIES2])
+        .limited("Of allocated and imported memory, and of images of swapchains."),
     row("VK_EXT_external_memory_host", 1, Device, None, &["VK_KHR_external_memory"])
         .limited("Pointers and sizes are multiples of 4096 bytes."),
     row("VK_EXT_queue_family_foreign", 1, Device, None, &["VK_KHR_external_memory"]),
@@ -339,6 +341,8 @@ pub const TABLE: &[Extension] = &[
     row("VK_KHR_load_store_op_none", 1, Device, V1_4, &[]),
     row("VK_KHR_dynamic_rendering_local_read", 1, Device, V1_4, &["VK_KHR_dynamic_rendering"]),
     row("VK_KHR_map_memory2", 1, Device, V1_4, &[]),
+    row("VK_EXT_map_memory_placed", 1, Device, None, &["VK_KHR_map_memory2"])
+        .limited("At multiples of 4096 bytes. Not for memory of the application."),
     row("VK_KHR_maintenance5", 1, Device, V1_4, &[VERSION_1_1, "VK_KHR_dynamic_rendering"]),
     row("VK_KHR_maintenance6", 1, Device, V1_4, &[VERSION_1_1]),
     row("VK_KHR_copy_memory_indirect", 1, Device, None, &[PROPERTIES2, "VK_KHR_buffer_device_address"])

@@ -133,6 +133,15 @@ impl<'c> Call<'c> {
         None
     }
 
+    /// Returns all structures of type `T` in a pNext chain.
+    pub fn find_all<T: TaggedStructure + 'c>(self, next: *const c_void) -> impl Iterator<Item = &'c T> {
+        let after = move |found: &T| {
+            let base: *const vk::BaseInStructure<'_> = std::ptr::from_ref(found).cast();
+            self.get(base).and_then(|base| self.find(base.p_next.cast()))
+        };
+        std::iter::successors(self.find(next), move |found| after(found))
+    }
+
     /// Returns the output structure of type `T` in a pNext chain.
     pub fn find_output<T: TaggedStructure>(self, mut next: *mut c_void) -> Option<Out<'c, T>> {
         while let Some(base) = self.get(next.cast::<vk::BaseOutStructure<'_>>()) {

@@ -2,12 +2,19 @@
 
 use ash::vk;
 use vitric_gpu::command::MAX_NESTED;
+use vitric_memory::PLACED_ALIGNMENT;
 use vitric_vulkan::{Newer, PhysicalDeviceMaintenance7PropertiesKHR, PhysicalDeviceMaintenance9PropertiesKHR, sys};
 
 use super::Structures;
 use crate::physical::{self, MAX_MULTI_DRAWS, cache_uuid};
 
 pub(super) fn features(to: &mut impl Structures) {
+    to.put(
+        vk::PhysicalDeviceMapMemoryPlacedFeaturesEXT::default()
+            .memory_map_placed(true)
+            .memory_map_range_placed(true)
+            .memory_unmap_reserve(true),
+    );
     pipelines(to);
     to.put(vk::PhysicalDeviceDepthClampZeroOneFeaturesEXT::default().depth_clamp_zero_one(true));
     to.put(vk::PhysicalDeviceFaultFeaturesEXT::default().device_fault(true));
@@ -117,6 +124,7 @@ fn extended3() -> vk::PhysicalDeviceExtendedDynamicState3FeaturesEXT<'static> {
 }
 
 pub(super) fn properties(to: &mut impl Structures) {
+    to.put(vk::PhysicalDeviceMapMemoryPlacedPropertiesEXT::default().min_placed_memory_map_alignment(PLACED_ALIGNMENT));
     to.put(
         vk::PhysicalDeviceBlendOperationAdvancedPropertiesEXT::default()
             .advanced_blend_max_color_attachments(physical::limits().max_color_attachments)

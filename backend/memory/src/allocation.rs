@@ -6,15 +6,20 @@
 //! to the application, so plain accesses promise no atomicity. The atomic views do. Source: Vulkan
 //! specification, "Memory Allocation".
 
+use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+use parking_lot::Mutex;
 
 use super::dma_buf::{self, DmaBuf};
 use super::heap::{Heap, OutOfMemory, Reservation};
 use super::near::{CompactableMemory, Residency};
+use super::placed::{PLACED_ALIGNMENT, PlacedMap};
 use super::private::PrivateMemory;
 use super::shared::{SharedFile, Shares};
 
@@ -41,6 +46,8 @@ pub struct Allocation {
     mapped: AtomicBool,
     /// True once texels of blocks in the allocation were decoded.
     decoded: AtomicBool,
+    /// The host's own map of the bytes, if it has one.
+    placed: Mutex<Option<PlacedMap>>,
     /// Bytes of the heap. The last field, because the heap gets its bytes back after the storage is
     /// released. Storage that may outlive the allocation shares it.
     reservation: Arc<Reservation>,
@@ -64,11 +71,20 @@ pub enum DescriptorType {
     DmaBuf,
 }
 
+/// Returns the length of memory of `size` bytes: a multiple of 4 bytes, so that the last bytes of a
+/// range can be accessed as part of a 32-bit word.
+fn length_of(size: u64) -> Result<usize, OutOfMemory> {
+    let length = size.max(1).checked_next_multiple_of(4).and_then(|length| usize::try_from(length).ok());
+    length.ok_or(OutOfMemory::Host(size))
+}
+
 /// Owner of the bytes.
 #[derive(Debug)]
 enum Storage {
     /// Private memory of this process.
     Private(#[expect(dead_code, reason = "its drop unmaps the memory")] PrivateMemory),
+    /// Memory of this process that can be mapped again.
+    Placeable(#[expect(dead_code, reason = "its drop unmaps the memory")] PrivateMemory),
     /// Private memory of this process whose idle images are compacted.
     Compactable(Arc<CompactableMemory>),
     /// Memory that other processes may map, by the file or by a dma-buf of its pages.
@@ -105,10 +121,7 @@ impl Allocation {
 
     fn private(heap: &Arc<Heap>, size: u64, near: Option<&Residency>) -> Result<Arc<Self>, OutOfMemory> {
         let reservation = Arc::new(heap.reserve(size)?);
-        // The length is a multiple of 4 bytes, so that the last bytes of a range can be accessed
-        // as part of a 32-bit word.
-        let length = size.max(1).checked_next_multiple_of(4).and_then(|length| usize::try_from(length).ok());
-        let length = length.ok_or(OutOfMemory::Host(size))?;
+        let length = length_of(size)?;
         let bytes = PrivateMemory::new(length).map_err(|_| OutOfMemory::Host(size))?;
         let pointer = bytes.as_mut_ptr();
         let storage = match near.and_then(|near| near.state_for(length)) {
@@ -119,6 +132,18 @@ impl Allocation {
         Ok(Self::made(storage, pointer, length, reservation))
     }
 
+    /// Allocates `size` bytes from `heap` that can be mapped again by [`Self::place`].
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] as for [`Allocation::new`].
+    pub fn placeable(heap: &Arc<Heap>, size: u64) -> Result<Arc<Self>, OutOfMemory> {
+        let reservation = Arc::new(heap.reserve(size)?);
+        let length = length_of(size)?;
+        let bytes = PrivateMemory::new_shared(length).map_err(|_| OutOfMemory::Host(size))?;
+        let pointer = bytes.as_mut_ptr();
+        Ok(Self::made(Storage::Placeable(bytes), pointer, length, reservation))
+    }
+
     fn in_file(file: SharedFile, dma_buf: Option<OwnedFd>, reservation: Reservation) -> Arc<Self> {
         let (pointer, length) = (file.bytes().as_mut_ptr(), file.bytes().len());
         Self::made(Storage::Shared(file, dma_buf), pointer, length, Arc::new(reservation))
@@ -126,7 +151,8 @@ impl Allocation {
 
     fn made(storage: Storage, pointer: *mut u8, length: usize, reservation: Arc<Reservation>) -> Arc<Self> {
         let (mapped, decoded) = (AtomicBool::new(false), AtomicBool::new(false));
-        Arc::new(Self { storage, pointer, length, mapped, decoded, reservation })
+        let placed = Mutex::new(None);
+        Arc::new(Self { storage, pointer, length, mapped, decoded, placed, reservation })
     }
 
     /// Allocates `size` bytes from `heap` that other processes can import.
@@ -211,12 +237,21 @@ impl Allocation {
         }
     }
 
+    /// Returns a number of the file that holds the memory, if there is one. Allocations of one file
+    /// have equal numbers, in all processes. A dma-buf has a number of its own.
+    pub fn file_number(&self) -> Option<u64> {
+        let descriptor = self.descriptor(DescriptorType::DmaBuf).or_else(|| self.descriptor(DescriptorType::Opaque))?;
+        let found = File::from(descriptor.ok()?).metadata().ok()?;
+        // Files of different file systems may have equal inode numbers.
+        Some(found.ino() ^ found.dev().rotate_left(40))
+    }
+
     /// Returns the dma-buf whose accesses must be announced to the kernel, if there is one.
     fn synchronized(&self) -> Option<BorrowedFd<'_>> {
         match &self.storage {
             Storage::Shared(_, dma_buf) => dma_buf.as_ref().map(AsFd::as_fd),
             Storage::DmaBuf(opened) => opened.synchronized(),
-            Storage::Private(_) | Storage::Compactable(_) | Storage::Application => None,
+            Storage::Private(_) | Storage::Placeable(_) | Storage::Compactable(_) | Storage::Application => None,
         }
     }
 
@@ -250,7 +285,11 @@ impl Allocation {
     pub(super) fn compactable(&self) -> Option<&Arc<CompactableMemory>> {
         match &self.storage {
             Storage::Compactable(memory) => Some(memory),
-            Storage::Private(_) | Storage::Shared(..) | Storage::DmaBuf(_) | Storage::Application => None,
+            Storage::Private(_)
+            | Storage::Placeable(_)
+            | Storage::Shared(..)
+            | Storage::DmaBuf(_)
+            | Storage::Application => None,
         }
     }
 
@@ -277,6 +316,66 @@ impl Allocation {
     /// Returns the host address of the storage, which stays valid as long as the allocation lives.
     pub fn host_pointer(&self) -> *mut u8 {
         self.pointer
+    }
+
+    /// Returns true if the bytes can be mapped again.
+    pub fn can_be_placed(&self) -> bool {
+        matches!(self.storage, Storage::Placeable(_) | Storage::Shared(..) | Storage::DmaBuf(_))
+    }
+
+    /// Maps a range of bytes for the host, at `address` or anywhere if it is null, and returns the
+    /// address of the first byte. Maps at these addresses are replaced. A range at an address
+    /// consists of whole pages.
+    ///
+    /// # Safety
+    /// Nothing may use the maps at these addresses any more.
+    ///
+    /// # Errors
+    /// An error of the system; also if the host has a map already, or the bytes cannot have two.
+    pub unsafe fn place(&self, range: Range<u64>, address: *mut u8) -> io::Result<*mut u8> {
+        let mut placed = self.placed.lock();
+        if placed.is_some() {
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, "the memory is mapped already"));
+        }
+        let is_inside = range.start < range.end && range.end <= self.size();
+        let start = range.start - range.start % PLACED_ALIGNMENT;
+        let length = usize::try_from(range.end.saturating_sub(start)).ok().filter(|_| is_inside);
+        let length = length.ok_or(io::ErrorKind::InvalidInput)?;
+        let map = match &self.storage {
+            Storage::Placeable(_) | Storage::Shared(..) => {
+                // SAFETY: the caller gives up the maps at the address. The source is a part of a
+                // shared map.
+                unsafe { PlacedMap::of_shared(self.pointer.wrapping_add(start as usize), length, address)? }
+            }
+            // SAFETY: the caller gives up the maps at the address.
+            Storage::DmaBuf(opened) => unsafe {
+                PlacedMap::of_file(opened.descriptor()?.as_fd(), start, length, address)?
+            },
+            Storage::Private(_) | Storage::Compactable(_) | Storage::Application => {
+                return Err(io::ErrorKind::Unsupported.into());
+            }
+        };
+        let first = map.start().wrapping_add((range.start - start) as usize);
+        *placed = Some(map);
+        Ok(first)
+    }
+
+    /// Ends the map that [`Self::place`] made, if there is one.
+    pub fn unplace(&self) {
+        *self.placed.lock() = None;
+    }
+
+    /// Ends the map that [`Self::place`] made, and keeps its addresses reserved.
+    ///
+    /// # Errors
+    /// There is no such map, or an error of the system. The map remains then.
+    pub fn unplace_reserved(&self) -> io::Result<()> {
+        let mut placed = self.placed.lock();
+        let map = placed.take().ok_or_else(|| io::Error::other("the memory has no map of its own"))?;
+        map.reserve().map_err(|(map, error)| {
+            *placed = Some(map);
+            error
+        })
     }
 
     /// Records that the host may write to the allocation at any time, or that it no longer may.
@@ -351,9 +450,9 @@ impl Allocation {
     }
 
     /// Returns all pages to the system, so that later reads return zeros. Does nothing to memory
-    /// that another allocation or process may share.
+    /// that another map, allocation or process may share.
     pub(super) fn discard(&self) {
-        if !self.is_foreign() {
+        if matches!(self.storage, Storage::Private(_) | Storage::Compactable(_)) {
             // SAFETY: the range is a private mapping of this allocation, and its last page holds
             // no data of another owner.
             unsafe {
@@ -437,6 +536,39 @@ mod tests {
         assert!(third.descriptor(DescriptorType::DmaBuf).is_some());
         assert!(third.descriptor(DescriptorType::Opaque).is_none());
         assert_eq!(Allocation::open_dma_buf(&heap, 1 << 19, again.as_fd()).unwrap_err(), ImportFailed::Foreign);
+    }
+
+    #[test]
+    fn memory_is_placed_at_addresses() {
+        let heap = Heap::new(16 << 20);
+        let reserved = PrivateMemory::new(1 << 20).unwrap();
+        let address = reserved.as_mut_ptr().wrapping_add(4096);
+        let exported = Allocation::shared(&heap, 65536).unwrap();
+        for memory in [Allocation::placeable(&heap, 65536).unwrap(), exported] {
+            memory.write(12288, &[7]);
+            // SAFETY: the range at the address lies in a map that only this test uses.
+            unsafe {
+                assert_eq!(memory.place(8192..16384, address).unwrap(), address);
+                assert!(memory.place(0..4096, address).is_err(), "it is mapped");
+                address.add(4097).write_volatile(9);
+                let mut bytes = [0; 2];
+                memory.read(12288, &mut bytes);
+                assert_eq!((bytes, address.add(4096).read_volatile()), ([7, 9], 7));
+                memory.unplace_reserved().unwrap();
+                assert!(memory.unplace_reserved().is_err());
+                assert!(memory.place(0..65537, address).is_err() && memory.place(0..0, address).is_err());
+                assert_eq!(memory.place(0..65536, address).unwrap(), address);
+                assert_eq!(address.add(12289).read_volatile(), 9);
+                memory.unplace_reserved().unwrap();
+                // Any address has the offset in its page.
+                let anywhere = memory.place(12289..12300, std::ptr::null_mut()).unwrap();
+                assert_eq!((anywhere.addr() % 4096, anywhere.read_volatile()), (1, 9));
+                memory.unplace();
+            }
+        }
+        let private = Allocation::new(&heap, 65536).unwrap();
+        // SAFETY: the call must fail before it replaces a map.
+        assert!(unsafe { private.place(0..65536, address) }.is_err() && !private.can_be_placed());
     }
 
     #[test]

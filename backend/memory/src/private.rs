@@ -1,4 +1,4 @@
-//! Private memory of this process, placed at the boundaries of large pages.
+//! Memory of this process, placed at the boundaries of large pages.
 
 use std::io;
 
@@ -30,12 +30,24 @@ impl PrivateMemory {
     /// # Errors
     /// The system has no memory.
     pub fn new(length: usize) -> io::Result<Self> {
+        Self::map(length, libc::MAP_PRIVATE)
+    }
+
+    /// Maps `length` bytes, at least 1, which can be mapped again. Forked processes share them.
+    ///
+    /// # Errors
+    /// The system has no memory.
+    pub fn new_shared(length: usize) -> io::Result<Self> {
+        Self::map(length, libc::MAP_SHARED)
+    }
+
+    fn map(length: usize, sharing: libc::c_int) -> io::Result<Self> {
         let is_large = length >= LARGE_PAGE;
         let pages = length.checked_next_multiple_of(PAGE).ok_or(io::ErrorKind::OutOfMemory)?;
         let mapped = pages.checked_add(if is_large { LARGE_PAGE } else { 0 }).ok_or(io::ErrorKind::OutOfMemory)?;
         // SAFETY: a new anonymous mapping at an address that the system chooses.
         let map = unsafe {
-            let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+            let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, sharing | libc::MAP_ANONYMOUS);
             libc::mmap(std::ptr::null_mut(), mapped, access, kind, -1, 0)
         };
         if map == libc::MAP_FAILED {

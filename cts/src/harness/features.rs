@@ -218,6 +218,8 @@ features! {
         pageable: PhysicalDevicePageableDeviceLocalMemoryFeaturesEXT = EXT_PAGEABLE_DEVICE_LOCAL_MEMORY_NAME;
         meshes: PhysicalDeviceMeshShaderFeaturesEXT = EXT_MESH_SHADER_NAME;
         multi_draw: PhysicalDeviceMultiDrawFeaturesEXT = EXT_MULTI_DRAW_NAME;
+        placed_maps: PhysicalDeviceMapMemoryPlacedFeaturesEXT = EXT_MAP_MEMORY_PLACED_NAME;
+        memory_report: PhysicalDeviceDeviceMemoryReportFeaturesEXT = EXT_DEVICE_MEMORY_REPORT_NAME;
         mutable: PhysicalDeviceMutableDescriptorTypeFeaturesEXT = EXT_MUTABLE_DESCRIPTOR_TYPE_NAME;
         nested: PhysicalDeviceNestedCommandBufferFeaturesEXT = EXT_NESTED_COMMAND_BUFFER_NAME;
         protected: PhysicalDevicePipelineProtectedAccessFeaturesEXT = EXT_PIPELINE_PROTECTED_ACCESS_NAME;

@@ -20,6 +20,8 @@ use vitric_gpu::state::DepthLimits;
 use vitric_vulkan::DevicePipelineBinaryInternalCacheControlKHR;
 
 use crate::call::{Array, Call, New, Out, answer, put_name};
+use crate::object::map::PlacedMaps;
+use crate::object::memory_report::MemoryReports;
 use crate::object::{CommandObject, DeviceObject, PhysicalObject, Queue, QueueObject, check, device, need};
 use crate::process;
 use crate::slots::{self, Ending, Marked};
@@ -41,6 +43,7 @@ fn create_device(
     let (messages, heap) = (physical.messages.clone(), physical.heap.clone());
     let version = physical.version;
     let desc = DeviceDesc { version, queues: &queues, features: &features, extensions: &extensions };
+    let memory_reports = MemoryReports::new(call, &messages, info.p_next)?;
     let created = Device::new(messages, heap, &desc)?;
     if created.gpu().counters().is_some() {
         report_at_exit();
@@ -60,7 +63,10 @@ fn create_device(
     let object = DeviceObject::new(created, physical, extensions);
     let cache: Option<&DevicePipelineBinaryInternalCacheControlKHR> = call.find(info.p_next);
     let programs = Programs::new(cache.is_some_and(|cache| cache.disable_internal_cache != 0));
-    let object = DeviceObject { exact_vertices, depth_limits, reports_addresses, programs, ..object };
+    let placed_maps = PlacedMaps::new(call, info.p_next);
+    let object =
+        DeviceObject { exact_vertices, depth_limits, reports_addresses, memory_reports, placed_maps, ..object };
+    let object = DeviceObject { programs, ..object };
     let instance = physical.instance;
     let handle = object.into_handle(instance);
     let object = |queue: Arc<queue::Queue>| (queue.family, QueueObject { device: handle, queue }.into_handle(instance));

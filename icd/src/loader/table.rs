@@ -124,10 +124,10 @@ entries! {
     Device, "", vkQueueBindSparse, PFN_vkQueueBindSparse, device::vkQueueBindSparse;
     Device, "", vkAllocateMemory, PFN_vkAllocateMemory, object::memory::vkAllocateMemory;
     Device, "", vkFreeMemory, PFN_vkFreeMemory, object::memory::vkFreeMemory;
-    Device, "", vkMapMemory, PFN_vkMapMemory, object::memory::vkMapMemory;
-    Device, "", vkUnmapMemory, PFN_vkUnmapMemory, object::memory::vkUnmapMemory;
-    Device, "", vkFlushMappedMemoryRanges, PFN_vkFlushMappedMemoryRanges, object::memory::vkFlushMappedMemoryRanges;
-    Device, "", vkInvalidateMappedMemoryRanges, PFN_vkInvalidateMappedMemoryRanges, object::memory::vkFlushMappedMemoryRanges;
+    Device, "", vkMapMemory, PFN_vkMapMemory, object::map::vkMapMemory;
+    Device, "", vkUnmapMemory, PFN_vkUnmapMemory, object::map::vkUnmapMemory;
+    Device, "", vkFlushMappedMemoryRanges, PFN_vkFlushMappedMemoryRanges, object::map::vkFlushMappedMemoryRanges;
+    Device, "", vkInvalidateMappedMemoryRanges, PFN_vkInvalidateMappedMemoryRanges, object::map::vkFlushMappedMemoryRanges;
     Device, "", vkGetDeviceMemoryCommitment, PFN_vkGetDeviceMemoryCommitment, object::memory::vkGetDeviceMemoryCommitment;
     Device, "", vkBindBufferMemory, PFN_vkBindBufferMemory, object::memory::vkBindBufferMemory;
     Device, "", vkBindImageMemory, PFN_vkBindImageMemory, object::memory::vkBindImageMemory;
@@ -398,8 +398,8 @@ entries! {
     Device, "VK_EXT_mesh_shader", vkCmdDrawMeshTasksIndirectCountEXT, PFN_vkCmdDrawMeshTasksIndirectCountEXT, cmd::draw::vkCmdDrawMeshTasksIndirectCountEXT;
     Device, "VK_EXT_multi_draw", vkCmdDrawMultiEXT, PFN_vkCmdDrawMultiEXT, cmd::draw::vkCmdDrawMultiEXT;
     Device, "VK_EXT_multi_draw", vkCmdDrawMultiIndexedEXT, PFN_vkCmdDrawMultiIndexedEXT, cmd::draw::vkCmdDrawMultiIndexedEXT;
-    Device, "VK_KHR_map_memory2" => V1_4, vkMapMemory2KHR, PFN_vkMapMemory2KHR, object::memory::vkMapMemory2KHR;
-    Device, "VK_KHR_map_memory2" => V1_4, vkUnmapMemory2KHR, PFN_vkUnmapMemory2KHR, object::memory::vkUnmapMemory2KHR;
+    Device, "VK_KHR_map_memory2" => V1_4, vkMapMemory2KHR, PFN_vkMapMemory2KHR, object::map::vkMapMemory2KHR;
+    Device, "VK_KHR_map_memory2" => V1_4, vkUnmapMemory2KHR, PFN_vkUnmapMemory2KHR, object::map::vkUnmapMemory2KHR;
     Device, "VK_KHR_maintenance5" => V1_4, vkCmdBindIndexBuffer2KHR, PFN_vkCmdBindIndexBuffer2KHR, cmd::bind::vkCmdBindIndexBuffer2KHR;
     Device, "VK_KHR_maintenance5" => V1_4, vkGetRenderingAreaGranularityKHR, PFN_vkGetRenderingAreaGranularityKHR, object::pass::vkGetRenderingAreaGranularityKHR;
     Device, "VK_KHR_maintenance5" => V1_4, vkGetDeviceImageSubresourceLayoutKHR, PFN_vkGetDeviceImageSubresourceLayoutKHR, object::memory::vkGetDeviceImageSubresourceLayoutKHR;

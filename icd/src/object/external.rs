@@ -160,18 +160,32 @@ fn import_memory(
     Ok(made)
 }
 
+/// Returns the structure in a memory allocation's chain that imports a descriptor, if there is one.
+fn descriptor_import(call: Call<'_>, next: *const c_void) -> Option<&vk::ImportMemoryFdInfoKHR<'_>> {
+    call.find(next).filter(|import: &&vk::ImportMemoryFdInfoKHR<'_>| !import.handle_type.is_empty())
+}
+
+/// Returns the structure in a memory allocation's chain that imports memory of the application, if
+/// there is one.
+fn pointer_import(call: Call<'_>, next: *const c_void) -> Option<&vk::ImportMemoryHostPointerInfoEXT<'_>> {
+    call.find(next).filter(|import: &&vk::ImportMemoryHostPointerInfoEXT<'_>| !import.handle_type.is_empty())
+}
+
+/// Returns true if a memory allocation with this chain is an import.
+pub fn has_import(call: Call<'_>, next: *const c_void) -> bool {
+    descriptor_import(call, next).is_some() || pointer_import(call, next).is_some()
+}
+
 /// Returns the memory of an allocation: new or imported.
 pub fn allocate(call: Call<'_>, object: &DeviceObject, info: &vk::MemoryAllocateInfo<'_>) -> Result<Arc<Allocation>> {
     let (size, device) = (info.allocation_size, &object.device);
     let exported: Option<&vk::ExportMemoryAllocateInfo<'_>> = call.find(info.p_next);
     let exported = exported.map_or(MT::empty(), |info| info.handle_types);
     check_kind(object, exported, OF_FILES, OF_FILES.contains(exported))?;
-    let descriptor: Option<&vk::ImportMemoryFdInfoKHR<'_>> = call.find(info.p_next);
-    if let Some(import) = descriptor.filter(|import| !import.handle_type.is_empty()) {
+    if let Some(import) = descriptor_import(call, info.p_next) {
         return import_memory(call, object, size, import);
     }
-    let pointer: Option<&vk::ImportMemoryHostPointerInfoEXT<'_>> = call.find(info.p_next);
-    if let Some(import) = pointer.filter(|import| !import.handle_type.is_empty()) {
+    if let Some(import) = pointer_import(call, info.p_next) {
         check_kind(object, import.handle_type, OF_HOST, OF_HOST.contains(import.handle_type))?;
         check_kind(object, exported, MT::empty(), exported.is_empty())?;
         let address = import.p_host_pointer.cast::<u8>();
@@ -187,6 +201,9 @@ pub fn allocate(call: Call<'_>, object: &DeviceObject, info: &vk::MemoryAllocate
     let dedicated: Option<&vk::MemoryDedicatedAllocateInfo<'_>> = call.find(info.p_next);
     let is_of_buffer = dedicated.is_some_and(|dedicated| !dedicated.buffer.is_null());
     match exported.is_empty() {
+        true if HOST_VISIBLE.contains(&info.memory_type_index) && object.placed_maps.needs_shared_memory() => {
+            device.allocate_placeable(size)
+        }
         true if is_of_buffer || HOST_VISIBLE.contains(&info.memory_type_index) => device.allocate(size),
         true => device.allocate_unseen(size),
         false if exported.contains(MT::DMA_BUF_EXT) => device.allocate_dma_buf(size),

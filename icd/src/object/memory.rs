@@ -28,10 +28,15 @@ fn allocate_memory(
     out: New<'_, vk::DeviceMemory>,
 ) -> Result<vk::Result> {
     let info = check::info(call, object, info)?;
-    let memory = external::allocate(call, object, info)?;
-    address::of_allocation(call, object, &memory, info)?;
-    let made = object.memory.insert(memory);
+    let memory = external::allocate(call, object, info).and_then(|memory| {
+        address::of_allocation(call, object, &memory, info)?;
+        Ok(memory)
+    });
+    let reports = &object.memory_reports;
+    let memory = memory.inspect_err(|_| reports.failed::<vk::DeviceMemory>(info.allocation_size))?;
+    let made = object.memory.insert(memory.clone());
     external::dedicate(call, object, made, info);
+    reports.allocated(call, vk::Handle::from_raw(made), &memory, info.p_next);
     address::report_memory(object, vk::Handle::from_raw(made), true);
     Ok(out.put(made))
 }
@@ -47,68 +52,11 @@ fn free_memory(object: &DeviceObject, memory: vk::DeviceMemory, _: *const vk::Al
     address::report_memory(object, memory, false);
     if let Some(memory) = object.memory.get(vk::Handle::as_raw(memory)) {
         object.device.gpu().addresses().withdraw(&memory);
+        // Freed memory is no longer mapped, even if a resource keeps it.
+        memory.unplace();
     }
     destroy(object, &object.memory, memory);
-}
-
-#[entry(vkMapMemory)]
-fn map_memory(
-    object: &DeviceObject,
-    memory: vk::DeviceMemory,
-    offset: vk::DeviceSize,
-    _: vk::DeviceSize,
-    _: vk::MemoryMapFlags,
-    mut out: Out<'_, *mut c_void>,
-) -> Result<vk::Result> {
-    let memory = need(object, &object.memory, memory)?;
-    if offset >= memory.size() {
-        return Err(Error::MemoryMapFailed);
-    }
-    memory.set_mapped(true);
-    memory.begin_access();
-    // Valid usage forbids this for memory of a type that is not host-visible.
-    memory.keep_resident(0..memory.size());
-    *out = memory.host_pointer().wrapping_add(offset as usize).cast();
-    Ok(vk::Result::SUCCESS)
-}
-
-// All memory is coherent and stays mapped: there is nothing to flush or invalidate. The kernel
-// knows of accesses to a dma-buf from the mapping to the end of the mapping.
-
-#[entry(vkUnmapMemory)]
-fn unmap_memory(object: &DeviceObject, memory: vk::DeviceMemory) {
-    if let Some(memory) = object.memory.get(vk::Handle::as_raw(memory)) {
-        object.device.gpu().depths().wrote_any(|written| Arc::ptr_eq(written, &memory));
-        memory.set_mapped(false);
-        memory.end_access();
-    }
-}
-
-#[entry(vkMapMemory2KHR)]
-fn map_memory2(
-    object: &DeviceObject,
-    info: In<'_, vk::MemoryMapInfoKHR<'_>>,
-    out: Out<'_, *mut c_void>,
-) -> Result<vk::Result> {
-    map_memory(object, info.memory, info.offset, out)
-}
-
-#[entry(vkUnmapMemory2KHR)]
-fn unmap_memory2(call: Call<'_>, handle: vk::Device, info: In<'_, vk::MemoryUnmapInfoKHR<'_>>) -> vk::Result {
-    if let Ok(object) = device(call, handle) {
-        unmap_memory(object, info.memory);
-    }
-    vk::Result::SUCCESS
-}
-
-#[entry(vkFlushMappedMemoryRanges)]
-fn flush_mapped_memory_ranges(
-    object: &DeviceObject,
-    #[len] count: u32,
-    ranges: Array<'_, vk::MappedMemoryRange<'_>>,
-) -> Result<vk::Result> {
-    check::array(object, "pMemoryRanges", ranges)?;
-    Ok(vk::Result::SUCCESS)
+    object.memory_reports.freed(memory);
 }
 
 #[entry(vkGetDeviceMemoryCommitment)]

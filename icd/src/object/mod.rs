@@ -14,7 +14,9 @@ pub mod descriptor;
 pub mod dynamic_state;
 pub mod external;
 pub mod host;
+pub mod map;
 pub mod memory;
+pub mod memory_report;
 pub mod modifier;
 pub mod pass;
 pub mod pipeline;
@@ -47,6 +49,8 @@ use vitric_gpu::pipeline::CompiledPipeline;
 use vitric_gpu::state::{ComputePipeline, DepthLimits, PassDesc};
 use vitric_memory::{Allocation, Buffer, BufferView, Heap, Surface, SurfaceView};
 
+use self::map::PlacedMaps;
+use self::memory_report::MemoryReports;
 use self::pipeline::graphics::Parts;
 use self::private::PrivateData;
 use crate::call::{Call, PanicTarget, Param, Typed};
@@ -283,6 +287,10 @@ pub struct DeviceObject {
     pub version: u32,
     /// True if messengers receive reports of address ranges.
     pub reports_addresses: bool,
+    /// Callbacks that receive reports of memory.
+    pub memory_reports: MemoryReports,
+    /// Enabled features of placed maps.
+    pub placed_maps: PlacedMaps,
     /// True if the layers of a barrier's range may be slices of a 3D image
     /// (`VK_KHR_maintenance9`).
     pub slices_are_layers: bool,
@@ -337,6 +345,8 @@ impl DeviceObject {
             device,
             instance: physical.instance,
             reports_addresses: false,
+            memory_reports: MemoryReports::default(),
+            placed_maps: PlacedMaps::default(),
             slices_are_layers: extensions.iter().any(|name| name == "VK_KHR_maintenance9"),
             extensions,
             version: physical.version,

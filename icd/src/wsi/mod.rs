@@ -18,6 +18,7 @@ use vitric_api::physical::MAX_EXTENT_2D;
 use vitric_api::swapchain::{self, FORMATS, PRESENT_MODES, PresentTarget, Swapchain, SwapchainDesc};
 use vitric_api::{Error, Result};
 use vitric_entry::entry;
+use vitric_memory::Surface;
 use vitric_vulkan::{Newer, PresentId2KHR, PresentWait2InfoKHR, sys};
 
 use crate::call::{Call, In, Listing, New, Out};
@@ -230,15 +231,27 @@ fn create_swapchain(
     };
     let old = object.swapchains.get(info.old_swapchain.as_raw());
     let surface = surface_object(call, info.surface)?;
-    let mut last = surface.chain.lock();
-    let is_old = |chain: &Arc<Swapchain>| old.as_ref().is_some_and(|old| Arc::ptr_eq(&old.chain, chain));
-    if last.upgrade().is_some_and(|chain| chain.is_in_use() && !is_old(&chain)) {
-        return Err(Error::WindowInUse);
-    }
-    let old = old.as_ref().map(|entry| &*entry.chain);
-    let made = Swapchain::new(&object.device, surface.target.clone(), desc, old)?;
-    *last = Arc::downgrade(&made);
-    let images = made.images().iter().map(|image| object.images.insert(image.clone())).collect();
+    let made = {
+        let mut last = surface.chain.lock();
+        let is_old = |chain: &Arc<Swapchain>| old.as_ref().is_some_and(|old| Arc::ptr_eq(&old.chain, chain));
+        if last.upgrade().is_some_and(|chain| chain.is_in_use() && !is_old(&chain)) {
+            return Err(Error::WindowInUse);
+        }
+        let old = old.as_ref().map(|entry| &*entry.chain);
+        let made = Swapchain::new(&object.device, surface.target.clone(), desc, old);
+        made.inspect(|made| *last = Arc::downgrade(made))
+    };
+    let made = made.inspect_err(|error| {
+        if *error == Error::OutOfDeviceMemory {
+            object.memory_reports.failed::<vk::Image>(swapchain::image_bytes(&desc));
+        }
+    })?;
+    let insert = |image: &Arc<Surface>| {
+        let handle = object.images.insert(image.clone());
+        object.memory_reports.allocated_for_image(vk::Image::from_raw(handle), image.layout().size());
+        handle
+    };
+    let images = made.images().iter().map(insert).collect();
     Ok(out.put(object.swapchains.insert(Arc::new(SwapchainEntry { chain: made, images }))))
 }
 
@@ -248,6 +261,7 @@ fn destroy_swapchain(object: &DeviceObject, swapchain: vk::SwapchainKHR, _: *con
         entry.chain.close();
         for &image in &entry.images {
             object.remove(&object.images, vk::Image::from_raw(image));
+            object.memory_reports.freed(vk::Image::from_raw(image));
         }
     }
     destroy(object, &object.swapchains, swapchain);

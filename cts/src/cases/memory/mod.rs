@@ -4,4 +4,6 @@
 mod binding;
 mod contents;
 mod external;
+mod placed_maps;
+mod reports;
 mod zeroed;
