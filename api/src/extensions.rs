@@ -387,6 +387,7 @@ pub const TABLE: &[Extension] = &[
     row("VK_EXT_texture_compression_astc_hdr", 1, Device, V1_3, &[PROPERTIES2]),
     row("VK_EXT_ycbcr_2plane_444_formats", 1, Device, V1_3, &["VK_KHR_sampler_ycbcr_conversion"]),
     row("VK_EXT_depth_bias_control", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_depth_clamp_control", 1, Device, None, &[PROPERTIES2]),
     row("VK_EXT_depth_clip_control", 1, Device, None, &[PROPERTIES2]),
     row("VK_EXT_depth_clip_enable", 1, Device, None, &[PROPERTIES2]),
     row("VK_EXT_primitive_restart_index", 1, Device, None, &[PROPERTIES2, VERSION_1_1]),

@@ -6,7 +6,7 @@ mod common;
 use ash::khr;
 use ash::vk::{self, Handle};
 use common::Driver;
-use vitric_vulkan::names::{KHR_COPY_MEMORY_INDIRECT_NAME, KHR_MAINTENANCE10_NAME};
+use vitric_vulkan::names::{EXT_DEPTH_CLAMP_CONTROL_NAME, KHR_COPY_MEMORY_INDIRECT_NAME, KHR_MAINTENANCE10_NAME};
 use vitric_vulkan::{Newer, Vocabulary, sys};
 
 fn heard(driver: &Driver) -> usize {
@@ -352,6 +352,48 @@ fn resolves_of_any_mode_are_survived() {
                 end(commands, std::ptr::null());
             })
             .unwrap();
+    }
+    driver.close();
+}
+
+#[test]
+fn wrong_ranges_of_depths_are_refused() {
+    type Set = <sys::PFN_vkCmdSetDepthClampRangeEXT as Vocabulary>::Own;
+    let driver = Driver::open_with(&[EXT_DEPTH_CLAMP_CONTROL_NAME]);
+    let (viewport, user) = (sys::DepthClampModeEXT::VIEWPORT_RANGE, sys::DepthClampModeEXT::USER_DEFINED_RANGE);
+    let range = |min_depth_clamp, max_depth_clamp| sys::DepthClampRangeEXT { min_depth_clamp, max_depth_clamp };
+    // SAFETY: handles are alive; the driver must refuse the ranges that are not valid.
+    unsafe {
+        let name = c"vkCmdSetDepthClampRangeEXT";
+        let found = driver.instance.get_device_proc_addr(driver.device.handle(), name.as_ptr()).unwrap();
+        let set = std::mem::transmute::<unsafe extern "system" fn(), Set>(found);
+        let pool = driver.device.create_command_pool(&vk::CommandPoolCreateInfo::default(), None).unwrap();
+        let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
+        let commands = driver.device.allocate_command_buffers(&info).unwrap()[0];
+        driver.device.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default()).unwrap();
+        let point = range(0.25, 0.25);
+        set(commands, user, &raw const point);
+        set(commands, viewport, std::ptr::null());
+        assert_eq!(heard(&driver), 0);
+        for (mode, range, message) in [
+            (user, None, "vkCmdSetDepthClampRangeEXT::pDepthClampRange = null: expected a pointer to a range"),
+            (
+                user,
+                Some(range(0.75, 0.25)),
+                "vkCmdSetDepthClampRangeEXT::minDepthClamp = 0.75: expected at most maxDepthClamp, which is 0.25",
+            ),
+            (user, Some(range(f32::NAN, 0.25)), "vkCmdSetDepthClampRangeEXT::minDepthClamp = NaN: expected"),
+            (
+                sys::DepthClampModeEXT::from_raw(7),
+                None,
+                "vkCmdSetDepthClampRangeEXT::depthClampMode = 7: expected one of",
+            ),
+        ] {
+            set(commands, mode, range.as_ref().map_or(std::ptr::null(), std::ptr::from_ref));
+            assert!(driver.last_message().starts_with(message), "{}", driver.last_message());
+        }
+        let _ = driver.device.end_command_buffer(commands);
+        driver.device.destroy_command_pool(pool, None);
     }
     driver.close();
 }

@@ -30,6 +30,8 @@ own! {
     sys::PhysicalDevice => vk::PhysicalDevice;
     sys::Queue => vk::Queue;
     sys::SwapchainKHR => vk::SwapchainKHR;
+    sys::DepthClampModeEXT => sys::DepthClampModeEXT;
+    sys::DepthClampRangeEXT => sys::DepthClampRangeEXT;
     sys::AllocationCallbacks => vk::AllocationCallbacks<'static>;
     sys::Result => vk::Result;
 }

@@ -63,6 +63,7 @@ structures! {
     PhysicalDeviceComputeShaderDerivativesPropertiesKHR = PHYSICAL_DEVICE_COMPUTE_SHADER_DERIVATIVES_PROPERTIES_KHR;
     PhysicalDeviceCopyMemoryIndirectFeaturesKHR = PHYSICAL_DEVICE_COPY_MEMORY_INDIRECT_FEATURES_KHR;
     PhysicalDeviceCopyMemoryIndirectPropertiesKHR = PHYSICAL_DEVICE_COPY_MEMORY_INDIRECT_PROPERTIES_KHR;
+    PhysicalDeviceDepthClampControlFeaturesEXT = PHYSICAL_DEVICE_DEPTH_CLAMP_CONTROL_FEATURES_EXT;
     PhysicalDeviceLayeredApiPropertiesListKHR = PHYSICAL_DEVICE_LAYERED_API_PROPERTIES_LIST_KHR;
     PhysicalDeviceMaintenance10FeaturesKHR = PHYSICAL_DEVICE_MAINTENANCE_10_FEATURES_KHR;
     PhysicalDeviceMaintenance10PropertiesKHR = PHYSICAL_DEVICE_MAINTENANCE_10_PROPERTIES_KHR;
@@ -93,6 +94,7 @@ structures! {
     PipelineBinaryInfoKHR = PIPELINE_BINARY_INFO_KHR;
     PipelineBinaryKeyKHR = PIPELINE_BINARY_KEY_KHR;
     PipelineCreateInfoKHR = PIPELINE_CREATE_INFO_KHR;
+    PipelineViewportDepthClampControlCreateInfoEXT = PIPELINE_VIEWPORT_DEPTH_CLAMP_CONTROL_CREATE_INFO_EXT;
     PresentId2KHR = PRESENT_ID_2_KHR;
     PresentWait2InfoKHR = PRESENT_WAIT_2_INFO_KHR;
     QueueFamilyOwnershipTransferPropertiesKHR = QUEUE_FAMILY_OWNERSHIP_TRANSFER_PROPERTIES_KHR;

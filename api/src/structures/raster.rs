@@ -4,7 +4,7 @@
 use ash::vk;
 use vitric_gpu::raster::{MAX_COVERAGE, MAX_SAMPLES, Rate, SUBPIXEL_BITS, TEXEL_SIZES, UNITS};
 use vitric_ir::interface::{FEEDBACK_BUFFERS, FEEDBACK_STRIDE, STREAMS};
-use vitric_vulkan::PhysicalDevicePrimitiveRestartIndexFeaturesEXT;
+use vitric_vulkan::{Newer, PhysicalDevicePrimitiveRestartIndexFeaturesEXT, sys};
 
 use super::{MAX_VIEWS, Structures};
 use crate::physical;
@@ -28,6 +28,10 @@ pub(super) fn features(to: &mut impl Structures) {
             .multisampled_render_to_single_sampled(true),
     );
     to.put(vk::PhysicalDeviceFragmentShaderBarycentricFeaturesKHR::default().fragment_shader_barycentric(true));
+    to.put(Newer(sys::PhysicalDeviceDepthClampControlFeaturesEXT {
+        depth_clamp_control: vk::TRUE,
+        ..Default::default()
+    }));
     to.put(vk::PhysicalDeviceDepthClipControlFeaturesEXT::default().depth_clip_control(true));
     to.put(vk::PhysicalDeviceDepthClipEnableFeaturesEXT::default().depth_clip_enable(true));
     to.put(

@@ -204,6 +204,22 @@ pub struct VertexAttribute {
     pub offset: u32,
 }
 
+/// Range of depths that an application defines: its ends as bits of floats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct DepthClampRange([u32; 2]);
+
+impl DepthClampRange {
+    /// Returns the range from a depth to one that is not lower.
+    pub fn new(min: f32, max: f32) -> Self {
+        Self([min.to_bits(), max.to_bits()])
+    }
+
+    /// Returns the ends.
+    pub fn ends(self) -> [f32; 2] {
+        self.0.map(f32::from_bits)
+    }
+}
+
 /// Range to which depths of fragments are clamped. Source: Vulkan specification, "Depth Clamping
 /// and Range Adjustment".
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -211,6 +227,8 @@ pub enum DepthLimits {
     /// The viewport's range of depths.
     #[default]
     Viewport,
+    /// A range of the application: `depthClampControl`.
+    Range(DepthClampRange),
     /// 0 to 1: `depthClampZeroOne`.
     ZeroOne,
     /// The range of the attachment's format: `depthClampZeroOne` with
@@ -406,8 +424,10 @@ pub struct DynamicDefaults {
     pub depth_clip: Option<bool>,
     /// True if depth is clamped.
     pub depth_clamp: bool,
-    /// Range to which depths are clamped if a command enables clamping.
+    /// Range to which depths are clamped where clamping is not enabled.
     pub depth_limits: DepthLimits,
+    /// Range to which depths are clamped where clamping is enabled, instead of the viewport's.
+    pub clamp_range: Option<DepthClampRange>,
     /// Line stipple, also where it is not enabled.
     pub stipple: LineStipple,
     /// Logic operation, also where it is not enabled.
@@ -719,11 +739,13 @@ bitflags::bitflags! {
         const STREAM = 1 << 48;
         /// Advanced blend operations with their parameters.
         const BLEND_ADVANCED = 1 << 49;
+        /// Range to which depths are clamped.
+        const CLAMP_RANGE = 1 << 50;
         /// All state that became dynamic after Vulkan 1.0.
-        const EXTENDED = ((1 << 50) - 1) & !((1 << 10) - 1);
+        const EXTENDED = ((1 << 51) - 1) & !((1 << 10) - 1);
         /// All state that became dynamic after `VK_EXT_extended_dynamic_state2`, and state of
         /// tessellation.
-        const LATE = ((1 << 50) - 1) & !((1 << 25) - 1);
+        const LATE = ((1 << 51) - 1) & !((1 << 25) - 1);
         /// Sizes of fragments and their combination, which need no other variant of the pipeline.
         const FRAGMENT_RATE = 1 << 63;
     }

@@ -26,8 +26,8 @@ fn checked(map: *mut libc::c_void) -> io::Result<*mut u8> {
 }
 
 impl PlacedMap {
-    /// Maps `length` bytes at `source`, which are a part of a shared map, once more. They are mapped
-    /// at `address`, where they replace all maps, or anywhere if it is null.
+    /// Maps `length` bytes at `source`, which are a part of a shared map, once more. They are
+    /// mapped at `address`, where they replace all maps, or anywhere if it is null.
     ///
     /// # Safety
     /// Nothing may use the maps in front of the call that lie in `length` bytes at `address`.

@@ -231,6 +231,7 @@ features! {
         vertex_input: PhysicalDeviceVertexInputDynamicStateFeaturesEXT = EXT_VERTEX_INPUT_DYNAMIC_STATE_NAME;
     }
     newer {
+        clamp_control: PhysicalDeviceDepthClampControlFeaturesEXT = EXT_DEPTH_CLAMP_CONTROL_NAME;
         composites: PhysicalDeviceShaderReplicatedCompositesFeaturesEXT = EXT_SHADER_REPLICATED_COMPOSITES_NAME;
         relaxed: PhysicalDeviceShaderRelaxedExtendedInstructionFeaturesKHR =
             KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION_NAME;

@@ -1,6 +1,7 @@
 //! Structures of extensions in the chains of pipelines, where their state requires them.
 
 use ash::vk;
+use vitric_vulkan::{PipelineViewportDepthClampControlCreateInfoEXT, sys};
 
 use super::draw::State;
 use super::extension_state::{Lines, Locations};
@@ -15,6 +16,9 @@ pub struct Chains {
     depth_clip: vk::PipelineRasterizationDepthClipStateCreateInfoEXT<'static>,
     bias: vk::DepthBiasRepresentationInfoEXT<'static>,
     locations: vk::PipelineSampleLocationsStateCreateInfoEXT<'static>,
+    depth_range: vk::PipelineViewportDepthClipControlCreateInfoEXT<'static>,
+    clamp: PipelineViewportDepthClampControlCreateInfoEXT,
+    clamp_range: sys::DepthClampRangeEXT,
     origin: vk::PipelineTessellationDomainOriginStateCreateInfo<'static>,
     places: Vec<vk::SampleLocationEXT>,
 }
@@ -27,6 +31,23 @@ impl Chains {
         let info = vk::PipelineTessellationStateCreateInfo::default().patch_control_points(patches.vertices);
         self.origin = self.origin.domain_origin(patches.origin());
         Some(if patches.lower_left { info.push_next(&mut self.origin) } else { info })
+    }
+
+    /// Returns the viewport state without viewports, with its chain.
+    pub fn viewport(&mut self, state: &State) -> vk::PipelineViewportStateCreateInfo<'_> {
+        let mut next = std::ptr::null();
+        if let Some([min_depth_clamp, max_depth_clamp]) = state.extensions.clamp_range {
+            self.clamp_range = sys::DepthClampRangeEXT { min_depth_clamp, max_depth_clamp };
+            self.clamp.depth_clamp_mode = sys::DepthClampModeEXT::USER_DEFINED_RANGE;
+            self.clamp.depth_clamp_range = &raw const self.clamp_range;
+            next = (&raw const self.clamp).cast();
+        }
+        if state.extensions.negative_one_to_one {
+            self.depth_range = self.depth_range.negative_one_to_one(true);
+            self.depth_range.p_next = next;
+            next = (&raw const self.depth_range).cast();
+        }
+        vk::PipelineViewportStateCreateInfo { p_next: next, ..Default::default() }
     }
 
     /// Returns the multisample state with its chain. Where commands enable sample locations, the

@@ -1,6 +1,7 @@
 //! Dynamic state of `VK_EXT_extended_dynamic_state3` and of extensions that belong to it.
 
 use ash::vk;
+use vitric_vulkan::sys;
 
 use super::draw::{State, vertices};
 use super::extension_state::{Lines, Locations};
@@ -69,6 +70,7 @@ pub fn other_than(state: &State) -> State {
         None => Some(vk::ConservativeRasterizationModeEXT::OVERESTIMATE),
     };
     extensions.stream = 0;
+    extensions.clamp_range = state.extensions.clamp_range.map(|[least, most]| [(least + most) / 2.0; 2]);
     extensions.locations = state.extensions.locations.map(Locations::mirrored);
     extensions.lines = state.extensions.lines.map(|Lines { mode, stipple }| Lines {
         mode: if mode == BRESENHAM { RECTANGULAR } else { BRESENHAM },
@@ -140,6 +142,13 @@ pub unsafe fn set(gpu: &Gpu, commands: vk::CommandBuffer, (state, samples): (&St
         }
         if extensions.stream != 0 {
             third.cmd_set_rasterization_stream(commands, extensions.stream);
+        }
+        if let Some([min_depth_clamp, max_depth_clamp]) = extensions.clamp_range {
+            let range = sys::DepthClampRangeEXT { min_depth_clamp, max_depth_clamp };
+            let name = c"vkCmdSetDepthClampRangeEXT";
+            if let Ok(set) = gpu.command::<sys::PFN_vkCmdSetDepthClampRangeEXT>(name) {
+                set(commands, sys::DepthClampModeEXT::USER_DEFINED_RANGE, &raw const range);
+            }
         }
         if let Some(lines) = extensions.lines {
             third.cmd_set_line_rasterization_mode(commands, lines.mode);

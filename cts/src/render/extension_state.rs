@@ -1,8 +1,12 @@
 //! Extension state of pipelines, and commands that set it.
 
 use ash::vk;
+use vitric_vulkan::sys;
 
 use crate::harness::Gpu;
+
+/// Dynamic state of the range to which depths are clamped.
+const CLAMP_RANGE: vk::DynamicState = vk::DynamicState::from_raw(sys::DynamicState::DEPTH_CLAMP_RANGE_EXT.as_raw());
 
 /// State of extensions. The default enables none.
 #[derive(Clone, Copy, Default)]
@@ -13,6 +17,8 @@ pub struct ExtensionState {
     pub provoking_last: bool,
     pub depth_clip: Option<bool>,
     pub negative_one_to_one: bool,
+    /// Range to which depths are clamped, instead of the viewport's.
+    pub clamp_range: Option<[f32; 2]>,
     pub bias_unit: Option<vk::DepthBiasRepresentationEXT>,
     /// Vertices advance by instance, with this divisor.
     pub divisor: Option<u32>,
@@ -136,6 +142,8 @@ impl ExtensionState {
         let origin = self.patches.map(|_| vk::DynamicState::TESSELLATION_DOMAIN_ORIGIN_EXT);
         let stream = (self.stream != 0).then_some(vk::DynamicState::RASTERIZATION_STREAM_EXT);
         let advanced = self.advanced.map(|_| vk::DynamicState::COLOR_BLEND_ADVANCED_EXT);
+        let range = self.clamp_range.map(|_| CLAMP_RANGE);
+        let mode = mode.into_iter().chain(range);
         mode.into_iter().chain(locations.into_iter().flatten()).chain(origin).chain(stream).chain(advanced)
     }
 

@@ -39,13 +39,10 @@ pub(super) fn pipeline(
     let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(state.topology);
     let assembly = assembly.primitive_restart_enable(state.restart);
     let (viewports, scissors) = ([state.viewport], [state.scissor]);
-    let mut viewport = vk::PipelineViewportStateCreateInfo::default();
+    let mut of_viewport = Chains::default();
+    let mut viewport = of_viewport.viewport(state);
     if !state.extended {
         viewport = viewport.viewports(&viewports).scissors(&scissors);
-    }
-    let mut depth_range = vk::PipelineViewportDepthClipControlCreateInfoEXT::default().negative_one_to_one(true);
-    if state.extensions.negative_one_to_one {
-        viewport = viewport.push_next(&mut depth_range);
     }
     let mask = [state.sample_mask];
     let (mut chains, mut of_samples) = (Chains::default(), Chains::default());

@@ -10,9 +10,10 @@ use vitric_api::Result;
 use vitric_entry::entry;
 use vitric_gpu::command::Command;
 use vitric_gpu::state::{
-    AdvancedBlend, BlendEquation, DepthBias, DepthBiasUnit, LineStipple, SetBlend, SetState, StencilOps,
-    VertexAttribute, VertexBinding, VertexInput,
+    AdvancedBlend, BlendEquation, DepthBias, DepthBiasUnit, DepthClampRange, LineStipple, SetBlend, SetState,
+    StencilOps, VertexAttribute, VertexBinding, VertexInput,
 };
+use vitric_vulkan::sys;
 
 use super::Recorder;
 use crate::call::{Array, Call, In};
@@ -161,6 +162,20 @@ setters! {
         pipelines::stream;
     vkCmdSetConservativeRasterizationModeEXT conservative: vk::ConservativeRasterizationModeEXT => |value| SetState::Conservative(criterion(value)),
         |value, check| check.any_of("conservative_rasterization_mode", value, pipelines::CONSERVATIVE);
+}
+
+/// Sets the range to which depths are clamped.
+#[entry(vkCmdSetDepthClampRangeEXT)]
+fn set_depth_clamp_range(
+    call: Call<'_>,
+    recorder: Recorder<'_>,
+    mode: sys::DepthClampModeEXT,
+    range: Option<&sys::DepthClampRangeEXT>,
+) -> Result<()> {
+    recorder.check(call, "vkCmdSetDepthClampRangeEXT", |check| pipelines::clamp_range(mode, range, check))?;
+    let range = range.filter(|_| mode == sys::DepthClampModeEXT::USER_DEFINED_RANGE);
+    let range = range.map(|range| DepthClampRange::new(range.min_depth_clamp, range.max_depth_clamp));
+    recorder.record(Command::SetState(SetState::ClampRange(range)))
 }
 
 // The maximum extra overestimation is 0, so the size has no effect.

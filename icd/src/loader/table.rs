@@ -449,6 +449,7 @@ entries! {
     Device, "VK_AMD_buffer_marker", vkCmdWriteBufferMarker2AMD, PFN_vkCmdWriteBufferMarker2AMD, cmd::transfer::vkCmdWriteBufferMarker2AMD;
     @newer Device, "VK_KHR_copy_memory_indirect", vkCmdCopyMemoryIndirectKHR, PFN_vkCmdCopyMemoryIndirectKHR, cmd::transfer::vkCmdCopyMemoryIndirectKHR;
     @newer Device, "VK_KHR_copy_memory_indirect", vkCmdCopyMemoryToImageIndirectKHR, PFN_vkCmdCopyMemoryToImageIndirectKHR, cmd::transfer::vkCmdCopyMemoryToImageIndirectKHR;
+    @newer Device, "VK_EXT_depth_clamp_control", vkCmdSetDepthClampRangeEXT, PFN_vkCmdSetDepthClampRangeEXT, cmd::state::vkCmdSetDepthClampRangeEXT;
     @newer Device, "VK_KHR_maintenance10", vkCmdEndRendering2KHR, PFN_vkCmdEndRendering2KHR, cmd::rendering::vkCmdEndRendering2KHR;
     @newer Device, "VK_KHR_pipeline_binary", vkCreatePipelineBinariesKHR, PFN_vkCreatePipelineBinariesKHR, object::pipeline::binary::vkCreatePipelineBinariesKHR;
     @newer Device, "VK_KHR_pipeline_binary", vkDestroyPipelineBinaryKHR, PFN_vkDestroyPipelineBinaryKHR, object::pipeline::binary::vkDestroyPipelineBinaryKHR;

@@ -2,6 +2,7 @@
 
 use ash::vk;
 use vitric_gpu::state::DynamicState;
+use vitric_vulkan::sys;
 
 use crate::call::Call;
 
@@ -44,6 +45,7 @@ pub const DYNAMIC_STATES: &[(vk::DynamicState, DynamicState)] = {
         (D::ALPHA_TO_ONE_ENABLE_EXT, DynamicState::ALPHA_TO_ONE),
         (D::LOGIC_OP_ENABLE_EXT, DynamicState::LOGIC_OP_ENABLE),
         (D::DEPTH_CLAMP_ENABLE_EXT, DynamicState::DEPTH_CLAMP),
+        (D::from_raw(sys::DynamicState::DEPTH_CLAMP_RANGE_EXT.as_raw()), DynamicState::CLAMP_RANGE),
         (D::DEPTH_CLIP_ENABLE_EXT, DynamicState::DEPTH_CLIP),
         (D::DEPTH_CLIP_NEGATIVE_ONE_TO_ONE_EXT, DynamicState::NEGATIVE_ONE_TO_ONE),
         (D::PROVOKING_VERTEX_MODE_EXT, DynamicState::PROVOKING),

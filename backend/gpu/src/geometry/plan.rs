@@ -109,6 +109,7 @@ impl Rules {
             culls: [culls(vk::CullModeFlags::BACK), culls(vk::CullModeFlags::FRONT)],
             depth_range: match context.raster.depth_limits {
                 DepthLimits::Viewport => [near.min(far), near.max(far)],
+                DepthLimits::Range(range) => range.ends(),
                 DepthLimits::ZeroOne => [0.0, 1.0],
                 DepthLimits::Format => [f32::NEG_INFINITY, f32::INFINITY],
             },

@@ -2,7 +2,7 @@
 //! dynamic state, so that programs that do not use it pay nothing for it.
 //!
 //! Source: `VK_EXT_extended_dynamic_state3`, `VK_EXT_vertex_input_dynamic_state`,
-//! `VK_EXT_color_write_enable`.
+//! `VK_EXT_color_write_enable`, `VK_EXT_depth_clamp_control`.
 
 use std::sync::Arc;
 
@@ -12,7 +12,8 @@ use crate::raster::{Criterion, SampleLocations};
 
 use super::set::SetState;
 use super::{
-    AdvancedBlend, BlendState, DepthLimits, DynamicState, LineMode, PipelineState, VertexAttribute, VertexBinding,
+    AdvancedBlend, BlendState, DepthClampRange, DepthLimits, DynamicState, LineMode, PipelineState, VertexAttribute,
+    VertexBinding,
 };
 
 /// `maxColorAttachments`.
@@ -69,6 +70,7 @@ pub(super) struct DynamicState3 {
     alpha_to_one: Option<bool>,
     logic_op_enable: Option<bool>,
     depth_clamp: Option<bool>,
+    clamp_range: Option<Option<DepthClampRange>>,
     depth_clip: Option<bool>,
     negative_one_to_one: Option<bool>,
     provoking_last: Option<bool>,
@@ -96,6 +98,7 @@ impl DynamicState3 {
             SetState::AlphaToOne(value) => self.alpha_to_one = Some(value),
             SetState::LogicOpEnable(value) => self.logic_op_enable = Some(value),
             SetState::DepthClamp(value) => self.depth_clamp = Some(value),
+            SetState::ClampRange(value) => self.clamp_range = Some(value),
             SetState::DepthClip(value) => self.depth_clip = Some(value),
             SetState::NegativeOneToOne(value) => self.negative_one_to_one = Some(value),
             SetState::ProvokingLast(value) => self.provoking_last = Some(value),
@@ -154,6 +157,7 @@ impl DynamicState3 {
             alpha_to_one: when(has(DynamicState::ALPHA_TO_ONE), self.alpha_to_one),
             logic_op_enable: when(has(DynamicState::LOGIC_OP_ENABLE), self.logic_op_enable),
             depth_clamp: when(has(DynamicState::DEPTH_CLAMP), self.depth_clamp),
+            clamp_range: when(has(DynamicState::CLAMP_RANGE), self.clamp_range),
             depth_clip: when(has(DynamicState::DEPTH_CLIP), self.depth_clip),
             negative_one_to_one: when(has(DynamicState::NEGATIVE_ONE_TO_ONE), self.negative_one_to_one),
             provoking_last: when(has(DynamicState::PROVOKING), self.provoking_last),
@@ -187,7 +191,11 @@ impl DynamicState3 {
         put(&mut made.logic_op, self.logic_op_enable.map(|is_on| is_on.then_some(made.dynamic_defaults.logic_op)));
         let clamps = self.depth_clamp.unwrap_or(made.dynamic_defaults.depth_clamp);
         made.raster.depth_clip = self.depth_clip.or(made.dynamic_defaults.depth_clip).unwrap_or(!clamps);
-        made.raster.depth_limits = if clamps { DepthLimits::Viewport } else { made.dynamic_defaults.depth_limits };
+        made.raster.depth_limits = match self.clamp_range.unwrap_or(made.dynamic_defaults.clamp_range) {
+            _ if !clamps => made.dynamic_defaults.depth_limits,
+            Some(range) => DepthLimits::Range(range),
+            None => DepthLimits::Viewport,
+        };
         put(&mut made.reads_attachments, self.feedback_loop.map(|aspects| !aspects.is_empty()));
         put(&mut made.patch_state.vertices, self.patch_vertices);
         put(&mut made.patch_state.lower_left, self.lower_left);

@@ -4,7 +4,7 @@
 
 use ash::vk;
 
-use super::LineMode;
+use super::{DepthClampRange, LineMode};
 use crate::raster::Criterion;
 
 /// A value that a command sets.
@@ -22,7 +22,10 @@ pub enum SetState {
     DepthCompare(vk::CompareOp),
     DepthBoundsTest(bool),
     StencilTest(bool),
-    Stencil { faces: vk::StencilFaceFlags, ops: StencilOps },
+    Stencil {
+        faces: vk::StencilFaceFlags,
+        ops: StencilOps,
+    },
     LogicOp(vk::LogicOp),
     ViewportCount(u32),
     PolygonMode(vk::PolygonMode),
@@ -32,6 +35,8 @@ pub enum SetState {
     AlphaToOne(bool),
     LogicOpEnable(bool),
     DepthClamp(bool),
+    /// The range; `None` for the viewport's.
+    ClampRange(Option<DepthClampRange>),
     DepthClip(bool),
     NegativeOneToOne(bool),
     ProvokingLast(bool),

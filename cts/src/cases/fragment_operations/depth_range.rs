@@ -1,6 +1,7 @@
 //! Depths that are not clamped to the range of the viewport.
 
 use ash::vk;
+use vitric_vulkan::names::EXT_DEPTH_CLAMP_CONTROL_NAME;
 
 use crate::harness::{Case, Gpu, Outcome, check};
 use crate::render::{Draw, FULL, State, Target, render};
@@ -44,6 +45,62 @@ fn zero_one(gpu: &Gpu) -> Case {
             let pixels = render(gpu, &target, &[Draw::rect(state, FULL, [1.0; 4]).at(depth)])?;
             let expected = if passes { [255; 4] } else { [0; 4] };
             check(pixels[0] == expected, || format!("{format:?}: {depth} with {clear}, clamped: {clamps}, is wrong"))?;
+        }
+    }
+    Ok(())
+}
+
+case!("attachments.depth.clamp_range", "VK_EXT_depth_clamp_control", clamp_range);
+
+/// Checks depths at the ends of ranges that are not the viewport's: of the rasterizer and of a
+/// shader, with and without clamping.
+fn clamp_range(gpu: &Gpu) -> Case {
+    gpu.need(EXT_DEPTH_CLAMP_CONTROL_NAME)?;
+    let (fixed, float) = (vk::Format::D16_UNORM, vk::Format::D32_SFLOAT);
+    // A viewport from 0.25 to 0.75. The second depth is that in the window.
+    let mut rows = Vec::new();
+    for format in [fixed, float] {
+        for range in [[0.375, 0.625], [0.0, 1.0], [0.125, 0.5], [0.5, 0.5]] {
+            rows.extend([2.0, 0.75, 0.5, 0.25, -0.5].map(|depth: f32| (format, range, depth, 0.25 + 0.5 * depth)));
+        }
+    }
+    if gpu.has(vk::EXT_DEPTH_RANGE_UNRESTRICTED_NAME) {
+        rows.extend([(float, [-2.0, 3.0], -8.0, -3.75), (float, [-2.0, 3.0], 8.0, 4.25)]);
+    }
+    for (format, range, depth, window) in rows {
+        let expected = f32::clamp(window, range[0], range[1]);
+        let target = Target { depth: format, ..Target::default() };
+        for (dynamic3, linked, writes) in [
+            (false, false, false),
+            (true, false, false),
+            (false, true, false),
+            (false, false, true),
+            (true, false, true),
+        ] {
+            // A shader writes the depth in the window.
+            let mut state = State { dynamic3, linked, ..State::default() };
+            (state.viewport.min_depth, state.viewport.max_depth) = (0.25, 0.75);
+            state.raster.depth_clamp_enable = vk::TRUE;
+            state.extensions.clamp_range = Some(range);
+            let tests = vk::PipelineDepthStencilStateCreateInfo::default().depth_test_enable(true);
+            state.depth_stencil = tests.depth_write_enable(true).depth_compare_op(vk::CompareOp::ALWAYS);
+            let around = [expected - 1e-4, expected + 1e-4];
+            let [least, most] = if format == float { around } else { around.map(|depth| depth.clamp(0.0, 1.0)) };
+            let bounds = tests.depth_bounds_test_enable(true).min_depth_bounds(least).max_depth_bounds(most);
+            let depth_stencil = bounds.depth_compare_op(vk::CompareOp::ALWAYS);
+            let shown = State { depth_stencil, ..State::default() };
+            if writes {
+                state.fragment = shader!("window_depth.frag");
+            }
+            let draw = Draw { extra: window, ..Draw::rect(state, FULL, [1.0, 0.0, 0.0, 0.0]).at(depth) };
+            let draws = [draw, Draw::rect(add(shown), FULL, [0.0, 1.0, 0.0, 0.0])];
+            let pixels = render(gpu, &target, &draws)?;
+            check(pixels.iter().all(|pixel| *pixel == [255, 255, 0, 0]), || {
+                format!(
+                    "{format:?}: {window} in {range:?} is not {expected}, dynamic: {dynamic3}, by shader: {writes}: {:?}",
+                    pixels[0]
+                )
+            })?;
         }
     }
     Ok(())

@@ -6,7 +6,9 @@ use vitric_api::physical::sample_counts;
 use vitric_format as format;
 use vitric_gpu::state::DynamicState;
 use vitric_gpu::state::MAX_VIEWPORTS;
-use vitric_vulkan::{PipelineBinaryCreateInfoKHR, PipelineBinaryInfoKHR, sys};
+use vitric_vulkan::{
+    PipelineBinaryCreateInfoKHR, PipelineBinaryInfoKHR, PipelineViewportDepthClampControlCreateInfoEXT, sys,
+};
 
 use super::super::DeviceObject;
 use super::super::dynamic_state::{DYNAMIC_STATES, dynamic_state};
@@ -245,6 +247,26 @@ pub fn stream(value: u32, check: Check<'_>) -> Result<()> {
     check.within("rasterization_stream", value.into(), 0..=u64::from(vitric_ir::interface::STREAMS - 1))
 }
 
+/// Checks the range to which depths are clamped.
+///
+/// # Errors
+/// An error if it is not allowed: a message was sent.
+pub fn clamp_range(
+    mode: sys::DepthClampModeEXT,
+    range: Option<&sys::DepthClampRangeEXT>,
+    check: Check<'_>,
+) -> Result<()> {
+    let (viewport, user) = (sys::DepthClampModeEXT::VIEWPORT_RANGE, sys::DepthClampModeEXT::USER_DEFINED_RANGE);
+    check.any_of("depth_clamp_mode", mode, &[viewport, user])?;
+    if mode == viewport {
+        return Ok(());
+    }
+    check.holds("p_depth_clamp_range", "null", "a pointer to a range", range.is_some())?;
+    let Some(range) = range else { return Ok(()) };
+    let (min, max) = (range.min_depth_clamp, range.max_depth_clamp);
+    check.holds("min_depth_clamp", min, &format!("at most maxDepthClamp, which is {max}"), min <= max)
+}
+
 /// Checks a number of viewports.
 ///
 /// # Errors
@@ -408,6 +430,10 @@ fn viewports(
     }
     if described.is_static(DynamicState::SCISSOR) {
         check.points("p_scissors", viewport.p_scissors, viewport.scissor_count)?;
+    }
+    let control: Option<&PipelineViewportDepthClampControlCreateInfoEXT> = check.call.find(viewport.p_next);
+    if let Some(control) = control.filter(|_| described.is_static(DynamicState::CLAMP_RANGE)) {
+        clamp_range(control.depth_clamp_mode, check.call.get(control.depth_clamp_range), check)?;
     }
     Ok(())
 }

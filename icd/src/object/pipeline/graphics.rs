@@ -14,9 +14,11 @@ use vitric_format::FormatInfo;
 use vitric_gpu::pipeline::CompiledPipeline;
 use vitric_gpu::raster::{RateState, SampleLocations};
 use vitric_gpu::state::{
-    BlendState, DepthLimits, DepthStencilState, DynamicDefaults, DynamicState, LineStipple, MultisampleState,
-    PatchPrograms, PatchState, PipelineState, RasterState, VertexInput, Viewport,
+    BlendState, DepthClampRange, DepthLimits, DepthStencilState, DynamicDefaults, DynamicState, LineStipple,
+    MultisampleState, PatchPrograms, PatchState, PipelineState, RasterState, VertexInput, Viewport,
 };
+
+use vitric_vulkan::{PipelineViewportDepthClampControlCreateInfoEXT, sys};
 
 use super::{
     PipelineBuilder, PipelineInfo, attributes, bindings, blend_states, color_formats, color_writes, counted,
@@ -59,6 +61,7 @@ struct Shaders {
     depth_clip: Option<bool>,
     depth_clamp: bool,
     depth_limits: DepthLimits,
+    clamp_range: Option<DepthClampRange>,
     stipple: LineStipple,
     viewports: Vec<vk::Viewport>,
     scissors: Vec<vk::Rect2D>,
@@ -284,6 +287,7 @@ impl Parts {
                 depth_clip: shaders.depth_clip,
                 depth_clamp: shaders.depth_clamp,
                 depth_limits: shaders.depth_limits,
+                clamp_range: shaders.clamp_range,
                 stipple: shaders.stipple,
                 logic_op: output.logic_op,
                 writes: output.writes.clone(),
@@ -393,9 +397,12 @@ fn shaders(
     let discards = raster.discard && !dynamic.contains(DynamicState::DISCARD);
     let viewport = if discards { None } else { call.get(info.p_viewport_state) };
     raster.negative_one_to_one = viewport.is_some_and(|state| negative_one_to_one(call, state));
-    if state.depth_clamp_enable == 0 {
-        raster.depth_limits = builder.object.depth_limits;
-    }
+    let clamp_range = viewport.and_then(|state| clamp_range(call, state));
+    raster.depth_limits = match clamp_range {
+        _ if state.depth_clamp_enable == 0 => builder.object.depth_limits,
+        Some(range) => DepthLimits::Range(range),
+        None => DepthLimits::Viewport,
+    };
     let vertex = match builder.program(vk::ShaderStageFlags::MESH_EXT)? {
         Some(mesh) => Some(mesh),
         None => builder.program(vk::ShaderStageFlags::VERTEX)?,
@@ -418,6 +425,7 @@ fn shaders(
         depth_clip: clip.map(|clip| clip.depth_clip_enable != 0),
         depth_clamp: state.depth_clamp_enable != 0,
         depth_limits: builder.object.depth_limits,
+        clamp_range,
         stipple: stipple(call, state),
         viewports: viewport.map_or_else(Vec::new, |state| {
             counted(call, state.p_viewports, state.viewport_count, dynamic.contains(DynamicState::VIEWPORT))
@@ -429,6 +437,14 @@ fn shaders(
         rate: rate_state(call, info.p_next),
         dynamic,
     })
+}
+
+/// Returns the range to which a viewport state clamps depths; `None` for the viewport's.
+fn clamp_range(call: Call<'_>, state: &vk::PipelineViewportStateCreateInfo<'_>) -> Option<DepthClampRange> {
+    let control: &PipelineViewportDepthClampControlCreateInfoEXT = call.find(state.p_next)?;
+    let range = call.get(control.depth_clamp_range);
+    let range = range.filter(|_| control.depth_clamp_mode == sys::DepthClampModeEXT::USER_DEFINED_RANGE)?;
+    Some(DepthClampRange::new(range.min_depth_clamp, range.max_depth_clamp))
 }
 
 /// Returns true if vertex attributes use robust buffer access 2. The vertex stage has precedence
