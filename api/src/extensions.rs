@@ -366,6 +366,8 @@ pub const TABLE: &[Extension] = &[
     ),
     // Formats, images and samplers.
     row("VK_EXT_4444_formats", 1, Device, V1_3, &[PROPERTIES2]),
+    row("VK_EXT_astc_decode_mode", 1, Device, None, &[PROPERTIES2])
+        .limited("No shared exponents (`decodeModeSharedExponent`)."),
     row("VK_EXT_border_color_swizzle", 1, Device, None, &["VK_EXT_custom_border_color"]),
     row("VK_EXT_custom_border_color", 12, Device, None, &[PROPERTIES2]),
     row("VK_EXT_image_2d_view_of_3d", 1, Device, None, &["VK_KHR_maintenance1", PROPERTIES2]),

@@ -397,3 +397,50 @@ fn wrong_ranges_of_depths_are_refused() {
     }
     driver.close();
 }
+
+#[test]
+fn wrong_decode_modes_are_refused() {
+    let driver = Driver::open_with(&[ash::ext::astc_decode_mode::NAME]);
+    for (format, mode, message) in [
+        (
+            vk::Format::ASTC_4X4_UNORM_BLOCK,
+            vk::Format::E5B9G9R9_UFLOAT_PACK32,
+            "VkImageViewASTCDecodeModeEXT::decodeMode = E5B9G9R9_UFLOAT_PACK32: expected one of",
+        ),
+        (
+            vk::Format::R8G8B8A8_UNORM,
+            vk::Format::R8G8B8A8_UNORM,
+            "VkImageViewCreateInfo::format = R8G8B8A8_UNORM: expected a format of ASTC blocks",
+        ),
+    ] {
+        let info = vk::ImageCreateInfo::default()
+            .image_type(vk::ImageType::TYPE_2D)
+            .format(format)
+            .extent(vk::Extent3D { width: 8, height: 8, depth: 1 })
+            .mip_levels(1)
+            .array_layers(1)
+            .samples(vk::SampleCountFlags::TYPE_1)
+            .usage(vk::ImageUsageFlags::SAMPLED);
+        let mut decode = vk::ImageViewASTCDecodeModeEXT::default().decode_mode(mode);
+        let subresource_range = vk::ImageSubresourceRange {
+            aspect_mask: vk::ImageAspectFlags::COLOR,
+            level_count: 1,
+            layer_count: 1,
+            ..Default::default()
+        };
+        // SAFETY: the infos are valid except for the mode, which the driver must refuse.
+        unsafe {
+            let image = driver.device.create_image(&info, None).unwrap();
+            let info = vk::ImageViewCreateInfo::default()
+                .image(image)
+                .view_type(vk::ImageViewType::TYPE_2D)
+                .format(format)
+                .subresource_range(subresource_range)
+                .push_next(&mut decode);
+            assert_eq!(driver.device.create_image_view(&info, None).unwrap_err(), vk::Result::ERROR_UNKNOWN);
+            driver.device.destroy_image(image, None);
+        }
+        assert!(driver.last_message().starts_with(message), "{}", driver.last_message());
+    }
+    driver.close();
+}

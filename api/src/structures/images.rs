@@ -30,6 +30,8 @@ pub(super) fn features(to: &mut impl Structures) {
     );
     to.put(vk::PhysicalDeviceNonSeamlessCubeMapFeaturesEXT::default().non_seamless_cube_map(true));
     to.put(vk::PhysicalDeviceRGBA10X6FormatsFeaturesEXT::default().format_rgba10x6_without_y_cb_cr_sampler(true));
+    // Shared exponents are not a decode mode.
+    to.put(vk::PhysicalDeviceASTCDecodeFeaturesEXT::default());
     to.put(astc_hdr());
     to.put(vk::PhysicalDeviceYcbcr2Plane444FormatsFeaturesEXT::default().ycbcr2plane444_formats(true));
 }

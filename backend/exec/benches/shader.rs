@@ -92,6 +92,7 @@ fn resources(name: &str) -> Bindings {
         layers: 1,
         slices: None,
         min_lod: 0.0,
+        decodes_codes: false,
     };
     let view = SurfaceView { surface, desc };
     let sampler = Sampler {

@@ -9,7 +9,7 @@ use ash::vk;
 use smallvec::SmallVec;
 
 use super::astc::{self, Mode};
-use super::convert::decode;
+use super::convert::{decode, unorm_to_f32};
 use super::table::{Class, Compression, FormatInfo, info};
 use super::{Texel, etc};
 
@@ -82,6 +82,15 @@ pub fn block_words(of: &FormatInfo, block: &[u8; 16], x: u32, y: u32) -> Texel {
         words[..texel.len()].copy_from_slice(texel);
         std::array::from_fn(|index| u32::from_le_bytes(std::array::from_fn(|byte| words[4 * index + byte])))
     })
+}
+
+/// Rounds a component of a texel of an ASTC block, as bits of a float, down to a code of 8 bits. The
+/// result is the component that a decoder of 8-bit texels returns.
+///
+/// Source: Khronos Data Format Specification, "ASTC", "LDR and HDR Profile Decode Modes".
+pub fn rounded_to_code(component: u32) -> u32 {
+    let code = (f32::from_bits(component) * 256.0).floor().clamp(0.0, 255.0);
+    unorm_to_f32(code as u32, 8).to_bits()
 }
 
 /// Calls `work` with the decoded format and the bytes of a texel, and returns its result.
@@ -243,6 +252,18 @@ mod tests {
             let (x, y) = (number % 5, number % 7);
             let expected = texels(info.format, &block)[(y % 4 * 4 + x % 4) as usize];
             assert_eq!(block_texel(info, &block, x, y).map(f32::from_bits), expected);
+        }
+    }
+
+    #[test]
+    fn texels_of_low_precision_have_the_upper_bits() {
+        // Void-extent blocks have their components as 16 bits.
+        let head = (!0u64 << 12 | 0xdfc).to_le_bytes();
+        for component in (0..=u16::MAX).step_by(7).chain([u16::MAX]) {
+            let block: Vec<u8> = head.into_iter().chain(component.to_le_bytes().repeat(4)).collect();
+            let found = texels(vk::Format::ASTC_4X4_UNORM_BLOCK, &block)[5][2];
+            let expected = f32::from(component >> 8) / 255.0;
+            assert_eq!(f32::from_bits(rounded_to_code(found.to_bits())), expected, "{component}");
         }
     }
 

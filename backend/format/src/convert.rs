@@ -101,7 +101,7 @@ fn decode_channel(class: Class, channel: &Channel, bits: u32) -> u32 {
     float.to_bits()
 }
 
-fn unorm_to_f32(bits: u32, width: u8) -> f32 {
+pub(super) fn unorm_to_f32(bits: u32, width: u8) -> f32 {
     bits as f32 / largest(width) as f32
 }
 

@@ -28,7 +28,7 @@ mod float;
 pub mod srgb;
 mod table;
 
-pub use block::{MAX_DECODED, block_texel, block_words, decode_alike, decode_block, decoded_format};
+pub use block::{MAX_DECODED, block_texel, block_words, decode_alike, decode_block, decoded_format, rounded_to_code};
 pub use convert::{decode, decode_depth, depth_code, encode, encode_depth, stored_depth};
 pub use features::{Features, features};
 pub use float::{f32_to_half, half_to_f32};

@@ -402,6 +402,9 @@ pub struct SurfaceViewDesc {
     pub slices: Option<(u32, u32)>,
     /// Least level of the view that sampling reads. Levels below it are never fetched.
     pub min_lod: f32,
+    /// True if texels of ASTC blocks have the precision of 8-bit codes, rather than that of half
+    /// floats. Never set for other formats and for sRGB, whose blocks always decode to codes.
+    pub decodes_codes: bool,
 }
 
 /// Memory of one aspect of a view's layers.

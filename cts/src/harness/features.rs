@@ -140,6 +140,7 @@ features! {
         compression: PhysicalDeviceImageCompressionControlFeaturesEXT = EXT_IMAGE_COMPRESSION_CONTROL_NAME;
         image_view_min_lod: PhysicalDeviceImageViewMinLodFeaturesEXT = EXT_IMAGE_VIEW_MIN_LOD_NAME;
         non_seamless_cube_map: PhysicalDeviceNonSeamlessCubeMapFeaturesEXT = EXT_NON_SEAMLESS_CUBE_MAP_NAME;
+        astc_decode: PhysicalDeviceASTCDecodeFeaturesEXT = EXT_ASTC_DECODE_MODE_NAME;
         astc_high_range: PhysicalDeviceTextureCompressionASTCHDRFeatures = EXT_TEXTURE_COMPRESSION_ASTC_HDR_NAME;
         fragment_rates: PhysicalDeviceFragmentShadingRateFeaturesKHR = KHR_FRAGMENT_SHADING_RATE_NAME;
         bias_control: PhysicalDeviceDepthBiasControlFeaturesEXT = EXT_DEPTH_BIAS_CONTROL_NAME;

@@ -515,6 +515,7 @@ fn view_desc(call: Call<'_>, surface: &Surface, info: &vk::ImageViewCreateInfo<'
         layers: remaining(range.layer_count, range.base_array_layer, layers),
         slices: slices(call, info),
         min_lod: min_level(call, info, surface.desc().levels),
+        decodes_codes: decodes_codes(call, info),
     }
 }
 
@@ -523,6 +524,13 @@ fn slices(call: Call<'_>, info: &vk::ImageViewCreateInfo<'_>) -> Option<(u32, u3
     let sliced: Option<&vk::ImageViewSlicedCreateInfoEXT<'_>> = call.find(info.p_next);
     let sliced = sliced.filter(|_| info.view_type == vk::ImageViewType::TYPE_3D)?;
     Some((sliced.slice_offset, sliced.slice_count))
+}
+
+/// Returns true if a view decodes ASTC blocks to 8-bit codes. Blocks of sRGB always decode to codes.
+fn decodes_codes(call: Call<'_>, info: &vk::ImageViewCreateInfo<'_>) -> bool {
+    let is_linear = format::info(info.format).is_some_and(|info| info.class != format::Class::Srgb);
+    let mode: Option<&vk::ImageViewASTCDecodeModeEXT<'_>> = call.find(info.p_next);
+    is_linear && mode.is_some_and(|mode| mode.decode_mode == vk::Format::R8G8B8A8_UNORM)
 }
 
 /// Returns the lowest level that a view of an image with `levels` levels reads, relative to the

@@ -100,6 +100,7 @@ impl<'a> Reader<'a> {
             }
             vk::ImageAspectFlags::STENCIL => [plane.read_word(x, y, sample), 0, 0, 1],
             DECODED => format::block_words(self.info, &self.block(plane, x, y), x, y),
+            _ if self.view.desc.decodes_codes => self.color(plane, x, y, sample).map(format::rounded_to_code),
             _ => self.color(plane, x, y, sample),
         }
     }

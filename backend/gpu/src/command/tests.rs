@@ -145,6 +145,7 @@ fn implicit_images_make_room() {
         layers: 1,
         slices: None,
         min_lod: 0.0,
+        decodes_codes: false,
     };
     let view = SurfaceView { surface: attachment, desc };
     let implicit = implicit::create_view(&gpu, &view, 2).unwrap();

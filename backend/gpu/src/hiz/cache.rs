@@ -233,6 +233,7 @@ mod tests {
             layers: 1,
             slices: None,
             min_lod: 0.0,
+            decodes_codes: false,
         };
         Arc::new(SurfaceView { surface: surface.clone(), desc })
     }

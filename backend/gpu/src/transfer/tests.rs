@@ -297,6 +297,7 @@ fn copied_blocks_are_decoded_as_far_as_they_lie_in_the_image() {
             layers: 1,
             slices: None,
             min_lod: 0.0,
+            decodes_codes: false,
         };
         // The first decode, before the copy, is of zeros. The copy must therefore decode the
         // blocks again.
@@ -413,6 +414,7 @@ fn lines_resolve_like_their_texels() {
                 layers,
                 slices: None,
                 min_lod: 0.0,
+                decodes_codes: false,
             };
             SurfaceView { surface: surface.clone(), desc }
         };

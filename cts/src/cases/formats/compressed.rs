@@ -5,6 +5,7 @@
 //! Format Specification, "ETC2" and "ASTC Compressed Texture Image Formats"; Vulkan, "Copy
 //! Commands".
 
+mod decode_modes;
 mod memory;
 
 use ash::vk;

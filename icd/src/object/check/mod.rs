@@ -332,6 +332,8 @@ const COMPRESSIONS: &[vk::ImageCompressionFlagsEXT] = &[
     vk::ImageCompressionFlagsEXT::FIXED_RATE_EXPLICIT,
     vk::ImageCompressionFlagsEXT::DISABLED,
 ];
+/// Formats of decoded ASTC blocks. Shared exponents are not supported.
+const DECODE_MODES: &[vk::Format] = &[vk::Format::R16G16B16A16_SFLOAT, vk::Format::R8G8B8A8_UNORM];
 const TILINGS: &[vk::ImageTiling] =
     &[vk::ImageTiling::OPTIMAL, vk::ImageTiling::LINEAR, vk::ImageTiling::DRM_FORMAT_MODIFIER_EXT];
 const FIRST_LAYOUTS: &[vk::ImageLayout] = &[
@@ -408,8 +410,11 @@ table! {
             let is_explicit = info.flags == vk::ImageCompressionFlagsEXT::FIXED_RATE_EXPLICIT;
             check.points("p_fixed_rate_flags", info.p_fixed_rate_flags, u32::from(is_explicit))
         };
-    vk::ImageViewCreateInfo<'_> = "VkImageViewCreateInfo" { format: format(), }
-        then |info, check| swizzles(&info.components, check);
+    vk::ImageViewCreateInfo<'_> = "VkImageViewCreateInfo" { format: format(), } then |info, check| {
+        swizzles(&info.components, check)?;
+        decode_mode(info, check)
+    };
+    vk::ImageViewASTCDecodeModeEXT<'_> = "VkImageViewASTCDecodeModeEXT" { decode_mode: any_of(DECODE_MODES), };
     vk::SamplerCreateInfo<'_> = "VkSamplerCreateInfo" {
         mag_filter: any_of(FILTERS),
         min_filter: any_of(FILTERS),
@@ -551,6 +556,20 @@ fn compression(info: &vk::ImageCreateInfo<'_>, check: Check<'_>) -> Result<()> {
     let count = control.compression_control_plane_count;
     let is_right = control.flags != F::FIXED_RATE_EXPLICIT || count == planes;
     check.holds("compression_control_plane_count", count, "the number of planes of the format", is_right)
+}
+
+/// Checks that only views of ASTC blocks have a decode mode.
+fn decode_mode(info: &vk::ImageViewCreateInfo<'_>, check: Check<'_>) -> Result<()> {
+    let Some(mode) = check.call.find::<vk::ImageViewASTCDecodeModeEXT<'_>>(info.p_next) else { return Ok(()) };
+    check.nested(mode)?;
+    let compression = format::info(info.format).and_then(|info| info.compression);
+    let is_astc = matches!(compression, Some(format::Compression::Astc(..)));
+    check.holds(
+        "format",
+        format_args!("{:?}", info.format),
+        "a format of ASTC blocks, which have decode modes",
+        is_astc,
+    )
 }
 
 fn sampler(info: &vk::SamplerCreateInfo<'_>, check: Check<'_>) -> Result<()> {

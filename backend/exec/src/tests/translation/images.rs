@@ -35,6 +35,7 @@ pub(super) fn view(scene: &Scene, format: vk::Format, word: impl Fn(u32, u32) ->
         layers: 1,
         slices: None,
         min_lod: 0.0,
+        decodes_codes: false,
     };
     Arc::new(SurfaceView { surface, desc })
 }

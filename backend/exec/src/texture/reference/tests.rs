@@ -48,6 +48,7 @@ pub(in crate::texture) fn view(
         layers,
         slices: None,
         min_lod: 0.0,
+        decodes_codes: false,
     };
     Arc::new(SurfaceView { surface, desc })
 }

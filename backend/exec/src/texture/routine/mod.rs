@@ -173,6 +173,8 @@ struct State {
     has_min_level: bool,
     /// True if the view's minimum LOD excludes the first level.
     excludes_base_level: bool,
+    /// True if texels are rounded to the precision of 8-bit codes.
+    decodes_codes: bool,
     conversion: Option<Conversion>,
 }
 
@@ -318,6 +320,7 @@ impl State {
             separate_faces: false,
             has_min_level: false,
             excludes_base_level: false,
+            decodes_codes: false,
             conversion: None,
         }
     }
@@ -341,6 +344,7 @@ impl State {
             samples_log2: view.surface.desc().samples.ilog2(),
             has_min_level: view.desc.min_lod > 0.0,
             excludes_base_level: view.desc.min_lod >= 1.0,
+            decodes_codes: view.desc.decodes_codes,
             ..Self::one_level(info.format, aspect)
         }
     }

@@ -133,6 +133,7 @@ fn any_view_of(dice: &mut Dice, kind: View, format: vk::Format) -> Arc<SurfaceVi
         layers,
         slices: None,
         min_lod,
+        decodes_codes: false,
     };
     Arc::new(SurfaceView { surface, desc })
 }
@@ -352,6 +353,7 @@ fn row(dice: &mut Dice, format: vk::Format, width: u32) -> Arc<SurfaceView> {
         layers: 1,
         slices: None,
         min_lod: 0.0,
+        decodes_codes: false,
     };
     Arc::new(SurfaceView { surface: bound(dice, surface), desc })
 }

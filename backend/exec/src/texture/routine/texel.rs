@@ -183,8 +183,22 @@ impl RoutineBuilder<'_> {
                 [self.stencil(words[0]), zero, zero, one]
             }
             _ if self.scale().is_some() => [0, 1, 2, 3].map(|component| self.decoded_component(words, component)),
+            _ if self.state.decodes_codes => {
+                let texel = format_ir::decode(&mut self.b, self.info, words);
+                texel.map(|component| self.rounded_to_code(component))
+            }
             _ => format_ir::decode(&mut self.b, self.info, words),
         }
+    }
+
+    /// Rounds a component like [`format::rounded_to_code`].
+    fn rounded_to_code(&mut self, component: Value) -> Value {
+        let [codes, zero, last] = [256.0, 0.0, 255.0].map(|value| self.b.float(value));
+        let code = self.b.binary(B::FMul, component, codes);
+        let code = self.b.unary(U::Floor, code);
+        let code = self.b.binary(B::FMax, code, zero);
+        let code = self.b.binary(B::FMin, code, last);
+        format_ir::normalize_code(&mut self.b, code, 255)
     }
 
     /// Returns the stencil value of a word: the high byte if depth is in the same word, otherwise

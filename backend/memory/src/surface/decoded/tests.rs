@@ -44,6 +44,7 @@ fn view(surface: &Surface) -> SurfaceViewDesc {
         layers,
         slices: None,
         min_lod: 0.0,
+        decodes_codes: false,
     }
 }
 

@@ -30,6 +30,7 @@ fn any_texels(dice: &mut Dice) -> Arc<SurfaceView> {
         layers,
         slices: None,
         min_lod: 0.0,
+        decodes_codes: false,
     };
     Arc::new(SurfaceView { surface, desc })
 }

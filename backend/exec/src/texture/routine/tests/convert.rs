@@ -35,6 +35,7 @@ fn any_planar(dice: &mut Dice) -> Arc<SurfaceView> {
         layers,
         slices: None,
         min_lod,
+        decodes_codes: false,
     };
     Arc::new(SurfaceView { surface, desc })
 }

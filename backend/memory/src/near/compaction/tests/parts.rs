@@ -163,8 +163,19 @@ fn views_make_their_levels_and_layers_resident() {
         let (kind, aspects) = (vk::ImageViewType::TYPE_2D_ARRAY, vk::ImageAspectFlags::COLOR);
         let (swizzle, slices, min_lod) = (Swizzle::IDENTITY, None, 0.0);
         let surface = image.clone();
-        let desc =
-            SurfaceViewDesc { kind, format, swizzle, aspects, base_level, levels, base_layer, layers, slices, min_lod };
+        let desc = SurfaceViewDesc {
+            kind,
+            format,
+            swizzle,
+            aspects,
+            base_level,
+            levels,
+            base_layer,
+            layers,
+            slices,
+            min_lod,
+            decodes_codes: false,
+        };
         SurfaceView { surface, desc }
     };
     for (parts, restored) in [
