@@ -388,6 +388,7 @@ pub const TABLE: &[Extension] = &[
     row("VK_EXT_sampler_filter_minmax", 2, Device, V1_2, &[PROPERTIES2]),
     row("VK_EXT_texture_compression_astc_hdr", 1, Device, V1_3, &[PROPERTIES2]),
     row("VK_EXT_ycbcr_2plane_444_formats", 1, Device, V1_3, &["VK_KHR_sampler_ycbcr_conversion"]),
+    row("VK_EXT_ycbcr_image_arrays", 1, Device, None, &["VK_KHR_sampler_ycbcr_conversion"]),
     row("VK_EXT_depth_bias_control", 1, Device, None, &[PROPERTIES2]),
     row("VK_EXT_depth_clamp_control", 1, Device, None, &[PROPERTIES2]),
     row("VK_EXT_depth_clip_control", 1, Device, None, &[PROPERTIES2]),

@@ -430,7 +430,7 @@ pub fn image_format_properties(image: ImageKind) -> Option<vk::ImageFormatProper
     Some(vk::ImageFormatProperties {
         max_extent,
         max_mip_levels: if linear || info.is_planar() { 1 } else { 32 - max_extent.width.leading_zeros() },
-        max_array_layers: if volume || linear || info.is_planar() { 1 } else { MAX_LAYERS },
+        max_array_layers: if volume || linear { 1 } else { MAX_LAYERS },
         sample_counts: if multisampled { sample_counts() } else { vk::SampleCountFlags::TYPE_1 },
         // The specification requires at least 2^31 bytes, for any heap.
         max_resource_size: max_buffer_bytes().max(1 << 31),

@@ -33,6 +33,7 @@ pub(super) fn features(to: &mut impl Structures) {
     // Shared exponents are not a decode mode.
     to.put(vk::PhysicalDeviceASTCDecodeFeaturesEXT::default());
     to.put(astc_hdr());
+    to.put(vk::PhysicalDeviceYcbcrImageArraysFeaturesEXT::default().ycbcr_image_arrays(true));
     to.put(vk::PhysicalDeviceYcbcr2Plane444FormatsFeaturesEXT::default().ycbcr2plane444_formats(true));
 }
 

@@ -132,6 +132,7 @@ features! {
         formats_4444: PhysicalDevice4444FormatsFeaturesEXT = EXT_4444_FORMATS_NAME;
         formats_10x6: PhysicalDeviceRGBA10X6FormatsFeaturesEXT = EXT_RGBA10X6_FORMATS_NAME;
         ycbcr: PhysicalDeviceSamplerYcbcrConversionFeatures = KHR_SAMPLER_YCBCR_CONVERSION_NAME;
+        ycbcr_arrays: PhysicalDeviceYcbcrImageArraysFeaturesEXT = EXT_YCBCR_IMAGE_ARRAYS_NAME;
         ycbcr_444: PhysicalDeviceYcbcr2Plane444FormatsFeaturesEXT = EXT_YCBCR_2PLANE_444_FORMATS_NAME;
         border_color_swizzle: PhysicalDeviceBorderColorSwizzleFeaturesEXT = EXT_BORDER_COLOR_SWIZZLE_NAME;
         custom_border_color: PhysicalDeviceCustomBorderColorFeaturesEXT = EXT_CUSTOM_BORDER_COLOR_NAME;

@@ -5,4 +5,5 @@ mod conversion;
 mod features;
 mod maintenance5;
 mod planar;
+mod planar_arrays;
 mod uncommon;

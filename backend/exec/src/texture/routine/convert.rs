@@ -21,6 +21,7 @@ use crate::runtime::{Bound, Conversion, model_weights};
 pub(super) fn planes(view: &SurfaceView, info: &FormatInfo) -> Option<(Vec<Bound>, Vec<u32>)> {
     let extent = view.extent(0);
     let mut words = vec![0; (word::LEVELS + word::LEVEL * 3) as usize];
+    words[word::LAST_LAYER as usize] = view.desc.layers.saturating_sub(1);
     let mut memories = Vec::new();
     for (number, plane) in (0..).zip(info.planes()) {
         let memory = view.memory(plane.aspect)?;
