@@ -384,7 +384,7 @@ mod tests {
 
     #[test]
     fn threads_that_wait_execute_work_in_order() {
-        let queues = &[QueueRequest { family: 0, priorities: vec![1.0, 1.0] }];
+        let queues = &[QueueRequest { priorities: vec![1.0, 1.0], ..QueueRequest::one().remove(0) }];
         let (messages, heap) = (Arc::new(Messages::default()), Heap::new(1 << 20));
         let (version, features) = (vk::API_VERSION_1_0, &Default::default());
         let device = Device::new(messages, heap, &DeviceDesc { version, queues, features, extensions: &[] }).unwrap();

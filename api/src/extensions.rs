@@ -347,6 +347,7 @@ pub const TABLE: &[Extension] = &[
     row("VK_KHR_maintenance6", 1, Device, V1_4, &[VERSION_1_1]),
     row("VK_KHR_copy_memory_indirect", 1, Device, None, &[PROPERTIES2, "VK_KHR_buffer_device_address"])
         .limited("No sparse memory."),
+    row("VK_KHR_internally_synchronized_queues", 1, Device, None, &[VERSION_1_1]),
     row("VK_KHR_maintenance7", 1, Device, None, &[VERSION_1_1])
         .limited("There is no layered implementation below the driver."),
     row("VK_KHR_maintenance8", 1, Device, None, &[VERSION_1_1]),

@@ -76,6 +76,8 @@ pub fn find(index: u32) -> Option<Family> {
 pub struct QueueRequest {
     /// Index of the family.
     pub family: u32,
+    /// Flags of the queues.
+    pub flags: vk::DeviceQueueCreateFlags,
     /// Priority of each queue, from 0 to 1.
     pub priorities: Vec<f32>,
 }
@@ -83,24 +85,28 @@ pub struct QueueRequest {
 impl QueueRequest {
     /// Returns a request for one queue of the first family.
     pub fn one() -> Vec<Self> {
-        vec![Self { family: 0, priorities: vec![1.0] }]
+        vec![Self { family: 0, flags: vk::DeviceQueueCreateFlags::empty(), priorities: vec![1.0] }]
     }
 }
 
 /// Fails if a device cannot have the requested queues.
 ///
 /// # Errors
-/// [`Error::InitializationFailed`], with a message, for an unknown family, a repeated family, more
-/// queues than the family has, or a priority outside 0 to 1.
+/// [`Error::InitializationFailed`], with a message, for an unknown family, a family that is repeated
+/// with equal flags, more queues than the family has, or a priority outside 0 to 1.
 pub fn check(messages: &Messages, wanted: &[QueueRequest]) -> Result<()> {
     let problem = wanted.iter().enumerate().find_map(|(number, one)| {
         let (family, count) = (one.family, one.priorities.len());
-        let is_twice = wanted[..number].iter().any(|other| other.family == family);
+        let others = || wanted[..number].iter().filter(|other| other.family == family);
+        let is_twice = others().any(|other| other.flags == one.flags);
+        let total = count + others().map(|other| other.priorities.len()).sum::<usize>();
         match find(family) {
             None => Some(format!("queueFamilyIndex = {family}: expected 0 to {}", FAMILIES.len() - 1)),
-            Some(_) if is_twice => Some(format!("queueFamilyIndex = {family} twice: expected each family once")),
-            Some(found) if count == 0 || count > found.queues as usize => {
-                Some(format!("queueCount = {count} in queue family {family}: expected 1 to {}", found.queues))
+            Some(_) if is_twice => {
+                Some(format!("queueFamilyIndex = {family} twice: expected each family once with equal flags"))
+            }
+            Some(found) if count == 0 || total > found.queues as usize => {
+                Some(format!("queueCount = {total} in queue family {family}: expected 1 to {}", found.queues))
             }
             Some(_) => {
                 let wrong = one.priorities.iter().find(|priority| !(0.0..=1.0).contains(*priority));
@@ -181,7 +187,8 @@ mod tests {
     fn queues_that_cannot_be_are_refused() {
         let messages = Messages::default();
         let of = |wanted: &[(u32, &[f32])]| {
-            let wanted = wanted.iter().map(|&(family, list)| QueueRequest { family, priorities: list.to_vec() });
+            let flags = vk::DeviceQueueCreateFlags::empty();
+            let wanted = wanted.iter().map(|&(family, list)| QueueRequest { family, flags, priorities: list.to_vec() });
             check(&messages, &wanted.collect::<Vec<_>>())
         };
         assert!(of(&[(0, &[1.0; 4]), (2, &[0.0, 0.5]), (1, &[0.25])]).is_ok());
@@ -197,6 +204,14 @@ mod tests {
         for wanted in bad {
             assert_eq!(of(wanted), Err(Error::InitializationFailed), "{wanted:?}");
         }
+        // With other flags, a family has further queues.
+        let of = |count| QueueRequest {
+            flags: vk::DeviceQueueCreateFlags::from_raw(count as u32),
+            priorities: vec![1.0; count],
+            family: 0,
+        };
+        assert!(check(&messages, &[of(1), of(2)]).is_ok());
+        assert!(check(&messages, &[of(2), of(3)]).is_err());
     }
 
     #[test]

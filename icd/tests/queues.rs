@@ -121,3 +121,25 @@ fn devices_with_queues_that_cannot_be() {
     assert_eq!(protected, Some(vk::Result::ERROR_FEATURE_NOT_PRESENT));
     driver.close();
 }
+
+#[test]
+fn queues_with_flags_that_are_not_enabled() {
+    let driver = Driver::open();
+    for flag in [vk::DeviceQueueCreateFlags::PROTECTED.as_raw(), 1 << 2, 1 << 9] {
+        let flags = vk::DeviceQueueCreateFlags::from_raw(flag);
+        let queues = [vk::DeviceQueueCreateInfo::default().flags(flags).queue_priorities(&[1.0])];
+        let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues);
+        // SAFETY: the info is valid except for the flags, which the driver must refuse.
+        let made = unsafe { driver.instance.create_device(driver.physical, &info, None) };
+        assert_eq!(made.err(), Some(vk::Result::ERROR_FEATURE_NOT_PRESENT), "{flags:?}");
+        // SAFETY: the device has no queue with flags.
+        let found = unsafe {
+            let mut found = vk::Queue::null();
+            let get = driver.device.fp_v1_1().get_device_queue2;
+            get(driver.device.handle(), &vk::DeviceQueueInfo2::default().flags(flags), &mut found);
+            found
+        };
+        assert_eq!(found, vk::Queue::null());
+    }
+    driver.close();
+}

@@ -20,6 +20,7 @@ names! {
     EXT_ZERO_INITIALIZE_DEVICE_MEMORY_NAME = c"VK_EXT_zero_initialize_device_memory";
     KHR_COMPUTE_SHADER_DERIVATIVES_NAME = c"VK_KHR_compute_shader_derivatives";
     KHR_COPY_MEMORY_INDIRECT_NAME = c"VK_KHR_copy_memory_indirect";
+    KHR_INTERNALLY_SYNCHRONIZED_QUEUES_NAME = c"VK_KHR_internally_synchronized_queues";
     KHR_MAINTENANCE10_NAME = c"VK_KHR_maintenance10";
     KHR_MAINTENANCE7_NAME = c"VK_KHR_maintenance7";
     KHR_MAINTENANCE8_NAME = c"VK_KHR_maintenance8";

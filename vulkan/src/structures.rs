@@ -64,6 +64,8 @@ structures! {
     PhysicalDeviceCopyMemoryIndirectFeaturesKHR = PHYSICAL_DEVICE_COPY_MEMORY_INDIRECT_FEATURES_KHR;
     PhysicalDeviceCopyMemoryIndirectPropertiesKHR = PHYSICAL_DEVICE_COPY_MEMORY_INDIRECT_PROPERTIES_KHR;
     PhysicalDeviceDepthClampControlFeaturesEXT = PHYSICAL_DEVICE_DEPTH_CLAMP_CONTROL_FEATURES_EXT;
+    PhysicalDeviceInternallySynchronizedQueuesFeaturesKHR =
+        PHYSICAL_DEVICE_INTERNALLY_SYNCHRONIZED_QUEUES_FEATURES_KHR;
     PhysicalDeviceLayeredApiPropertiesListKHR = PHYSICAL_DEVICE_LAYERED_API_PROPERTIES_LIST_KHR;
     PhysicalDeviceMaintenance10FeaturesKHR = PHYSICAL_DEVICE_MAINTENANCE_10_FEATURES_KHR;
     PhysicalDeviceMaintenance10PropertiesKHR = PHYSICAL_DEVICE_MAINTENANCE_10_PROPERTIES_KHR;

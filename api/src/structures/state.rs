@@ -18,6 +18,11 @@ pub(super) fn features(to: &mut impl Structures) {
     pipelines(to);
     to.put(vk::PhysicalDeviceDepthClampZeroOneFeaturesEXT::default().depth_clamp_zero_one(true));
     to.put(vk::PhysicalDeviceFaultFeaturesEXT::default().device_fault(true));
+    // Every queue takes submissions of several threads.
+    to.put(Newer(sys::PhysicalDeviceInternallySynchronizedQueuesFeaturesKHR {
+        internally_synchronized_queues: vk::TRUE,
+        ..Default::default()
+    }));
     to.put(Newer(sys::PhysicalDeviceMaintenance7FeaturesKHR { maintenance7: vk::TRUE, ..Default::default() }));
     to.put(Newer(sys::PhysicalDeviceMaintenance8FeaturesKHR { maintenance8: vk::TRUE, ..Default::default() }));
     to.put(Newer(sys::PhysicalDeviceMaintenance9FeaturesKHR { maintenance9: vk::TRUE, ..Default::default() }));

@@ -241,6 +241,8 @@ features! {
         indirect_copies: PhysicalDeviceCopyMemoryIndirectFeaturesKHR = KHR_COPY_MEMORY_INDIRECT_NAME;
         zeroed_memory: PhysicalDeviceZeroInitializeDeviceMemoryFeaturesEXT =
             EXT_ZERO_INITIALIZE_DEVICE_MEMORY_NAME;
+        synchronized_queues: PhysicalDeviceInternallySynchronizedQueuesFeaturesKHR =
+            KHR_INTERNALLY_SYNCHRONIZED_QUEUES_NAME;
         maintenance10: PhysicalDeviceMaintenance10FeaturesKHR = KHR_MAINTENANCE10_NAME;
         maintenance7: PhysicalDeviceMaintenance7FeaturesKHR = KHR_MAINTENANCE7_NAME;
         maintenance8: PhysicalDeviceMaintenance8FeaturesKHR = KHR_MAINTENANCE8_NAME;

@@ -17,12 +17,16 @@ use vitric_api::sync::{Payload, Semaphore};
 use vitric_api::{Error, Result};
 use vitric_entry::entry;
 use vitric_gpu::state::DepthLimits;
-use vitric_vulkan::DevicePipelineBinaryInternalCacheControlKHR;
+use vitric_vulkan::{
+    DevicePipelineBinaryInternalCacheControlKHR, PhysicalDeviceInternallySynchronizedQueuesFeaturesKHR, sys,
+};
 
 use crate::call::{Array, Call, New, Out, answer, put_name};
 use crate::object::map::PlacedMaps;
 use crate::object::memory_report::MemoryReports;
-use crate::object::{CommandObject, DeviceObject, PhysicalObject, Queue, QueueObject, check, device, need};
+use crate::object::{
+    CommandObject, DeviceObject, DeviceQueue, PhysicalObject, Queue, QueueObject, check, device, need,
+};
 use crate::process;
 use crate::slots::{self, Ending, Marked};
 
@@ -38,11 +42,11 @@ fn create_device(
     let info = check::checked(call, &physical.messages, info).map_err(|_| Error::InitializationFailed)?;
     let names = call.slice(info.pp_enabled_extension_names, info.enabled_extension_count);
     let extensions: Vec<String> = names.iter().map(|&name| call.string(name)).collect();
-    let queues = requested_queues(call, call.slice(info.p_queue_create_infos, info.queue_create_info_count))?;
+    let requests = requested_queues(call, info)?;
     let features = enabled_features(call, &physical.messages, info)?;
     let (messages, heap) = (physical.messages.clone(), physical.heap.clone());
     let version = physical.version;
-    let desc = DeviceDesc { version, queues: &queues, features: &features, extensions: &extensions };
+    let desc = DeviceDesc { version, queues: &requests, features: &features, extensions: &extensions };
     let memory_reports = MemoryReports::new(call, &messages, info.p_next)?;
     let created = Device::new(messages, heap, &desc)?;
     if created.gpu().counters().is_some() {
@@ -69,8 +73,13 @@ fn create_device(
     let object = DeviceObject { programs, ..object };
     let instance = physical.instance;
     let handle = object.into_handle(instance);
-    let object = |queue: Arc<queue::Queue>| (queue.family, QueueObject { device: handle, queue }.into_handle(instance));
-    let queues = queues.into_iter().map(object).collect();
+    let flags = requests.iter().flat_map(|request| request.priorities.iter().map(|_| request.flags));
+    let object = |(queue, flags): (Arc<queue::Queue>, _)| DeviceQueue {
+        family: queue.family,
+        flags,
+        handle: QueueObject { device: handle, queue }.into_handle(instance),
+    };
+    let queues = queues.into_iter().zip(flags).map(object).collect();
     // No other thread has access to the device yet.
     let _ = device(call, vk::Device::from_raw(handle))?.queues.set(queues);
     Ok(out.put(handle))
@@ -103,15 +112,21 @@ fn report_at_exit() {
 }
 
 /// Returns the requested queues; protected queues are not supported.
-fn requested_queues(call: Call<'_>, infos: &[vk::DeviceQueueCreateInfo<'_>]) -> Result<Vec<QueueRequest>> {
+fn requested_queues(call: Call<'_>, info: &vk::DeviceCreateInfo<'_>) -> Result<Vec<QueueRequest>> {
+    let infos = call.slice(info.p_queue_create_infos, info.queue_create_info_count);
+    let synchronized: Option<&PhysicalDeviceInternallySynchronizedQueuesFeaturesKHR> = call.find(info.p_next);
+    let allowed = match synchronized.is_some_and(|feature| feature.internally_synchronized_queues != 0) {
+        true => sys::DeviceQueueCreateFlags::INTERNALLY_SYNCHRONIZED_KHR.bits(),
+        false => 0,
+    };
     let wanted = |info: &vk::DeviceQueueCreateInfo<'_>| {
-        if !info.flags.is_empty() {
+        if info.flags.as_raw() & !allowed != 0 {
             return Err(Error::FeatureNotPresent);
         }
         let beside: Option<&vk::DeviceQueueGlobalPriorityCreateInfoKHR<'_>> = call.find(info.p_next);
         beside.map_or(Ok(()), |beside| check_global_priority(beside.global_priority))?;
         let priorities = call.slice(info.p_queue_priorities, info.queue_count).to_vec();
-        Ok(QueueRequest { family: info.queue_family_index, priorities })
+        Ok(QueueRequest { family: info.queue_family_index, flags: info.flags, priorities })
     };
     infos.iter().map(wanted).collect()
 }
@@ -159,7 +174,7 @@ fn destroy_device(call: Call<'_>, handle: vk::Device, _: *const vk::AllocationCa
             pool.take().for_each(|buffer| unsafe { CommandObject::destroy(call, buffer) });
         }
     }
-    for &(_, queue) in object.queues() {
+    for &DeviceQueue { handle: queue, .. } in object.queues() {
         // SAFETY: this call keeps no reference to the object, and by valid usage no other call
         // uses it.
         unsafe { QueueObject::end(call, vk::Queue::from_raw(queue), ending) };
@@ -178,9 +193,16 @@ fn destroy_device(call: Call<'_>, handle: vk::Device, _: *const vk::AllocationCa
 
 #[entry(vkGetDeviceQueue)]
 fn get_device_queue(call: Call<'_>, handle: vk::Device, family: u32, index: u32, mut out: Out<'_, vk::Queue>) {
+    let info = vk::DeviceQueueInfo2::default().queue_family_index(family).queue_index(index);
+    out.write(find_queue(call, handle, &info));
+}
+
+/// Returns a queue, or null if there is none with this index, family and flags.
+fn find_queue(call: Call<'_>, handle: vk::Device, info: &vk::DeviceQueueInfo2<'_>) -> vk::Queue {
     let queues = DeviceObject::from_handle(call, handle).map_or(&[][..], |object| object.queues());
-    let found = queues.iter().filter(|(of, _)| *of == family).nth(index as usize);
-    *out = vk::Queue::from_raw(found.map_or(0, |(_, queue)| *queue));
+    let is_named = |queue: &&DeviceQueue| (queue.family, queue.flags) == (info.queue_family_index, info.flags);
+    let found = queues.iter().filter(is_named).nth(info.queue_index as usize);
+    vk::Queue::from_raw(found.map_or(0, |queue| queue.handle))
 }
 
 #[entry(vkGetDeviceQueue2)]
@@ -188,13 +210,9 @@ fn get_device_queue2(
     call: Call<'_>,
     handle: vk::Device,
     info: Option<&vk::DeviceQueueInfo2<'_>>,
-    out: Out<'_, vk::Queue>,
+    mut out: Out<'_, vk::Queue>,
 ) {
-    // Protected queues are not supported, so a query with flags returns null.
-    match info.filter(|info| info.flags.is_empty()) {
-        Some(info) => get_device_queue(call, handle, info.queue_family_index, info.queue_index, out),
-        None => get_device_queue(call, handle, 0, u32::MAX, out),
-    }
+    out.write(info.map_or(vk::Queue::null(), |info| find_queue(call, handle, info)));
 }
 
 #[entry(vkDeviceWaitIdle)]

@@ -20,7 +20,7 @@ fn create_command_pool(
     out: New<'_, vk::CommandPool>,
 ) -> Result<vk::Result> {
     let family = check::info(call, object, info)?.queue_family_index;
-    if !object.queues().iter().any(|(of, _)| *of == family) {
+    if !object.queues().iter().any(|queue| queue.family == family) {
         object.messages().error(&format!(
             "VkCommandPoolCreateInfo::queueFamilyIndex = {family}: expected a family of the device's queues"
         ));

@@ -276,6 +276,17 @@ impl DescriptorResolver for NamedObjects {
     }
 }
 
+/// A queue of a device.
+#[derive(Clone, Copy)]
+pub struct DeviceQueue {
+    /// Index of the family.
+    pub family: u32,
+    /// Flags that it was requested with.
+    pub flags: vk::DeviceQueueCreateFlags,
+    /// Handle.
+    pub handle: u64,
+}
+
 /// A device and all its tables.
 pub struct DeviceObject {
     pub device: Device,
@@ -300,8 +311,8 @@ pub struct DeviceObject {
     pub depth_limits: DepthLimits,
     /// Names of objects in messages.
     pub names: Names,
-    /// Handles of queues with their families, in the order of the indices in each family.
-    pub queues: OnceLock<Vec<(u32, u64)>>,
+    /// Queues, in the order of the indices in each family.
+    pub queues: OnceLock<Vec<DeviceQueue>>,
     pub memory: Table<Arc<Allocation>>,
     /// Dedicated memory, with the resource that it is for, as handles.
     pub dedicated: Mutex<HashMap<u64, u64>>,
@@ -388,9 +399,8 @@ impl DeviceObject {
         object
     }
 
-    /// Returns the handles of queues with their families, in the order of the indices in each
-    /// family.
-    pub fn queues(&self) -> &[(u32, u64)] {
+    /// Returns the queues, in the order of the indices in each family.
+    pub fn queues(&self) -> &[DeviceQueue] {
         self.queues.get().map_or(&[], |queues| queues)
     }
 

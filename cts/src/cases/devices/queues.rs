@@ -3,6 +3,8 @@
 
 use ash::vk::QueueFlags as Q;
 use ash::{khr, vk};
+use vitric_vulkan::names::KHR_INTERNALLY_SYNCHRONIZED_QUEUES_NAME;
+use vitric_vulkan::{Newer, sys};
 
 use crate::harness::{Buffer, Case, Gpu, ImageDesc, Outcome, check, layers, range};
 
@@ -475,4 +477,95 @@ fn image_ownership(gpu: &Gpu) -> Case {
     hand_over((copies, of_copies), (draws, of_draws), &Barrier::Image(barrier))?;
     let read = draws.read_image(&image, aspect, 4)?;
     check(read == bytemuck::cast_slice::<u32, u8>(&numbers), || "other texels".into())
+}
+
+case!("queues.synchronized.submissions", "VkDeviceQueueCreateFlagBits", synchronized);
+
+/// Bit of queues that several threads use.
+const SYNCHRONIZED: vk::DeviceQueueCreateFlags =
+    vk::DeviceQueueCreateFlags::from_raw(sys::DeviceQueueCreateFlags::INTERNALLY_SYNCHRONIZED_KHR.bits());
+
+/// Submits to one queue by several threads, which also wait for it. Each thread counts in a word of
+/// its own.
+fn synchronized(gpu: &Gpu) -> Case {
+    gpu.need(KHR_INTERNALLY_SYNCHRONIZED_QUEUES_NAME)?;
+    let mut feature = Newer(sys::PhysicalDeviceInternallySynchronizedQueuesFeaturesKHR {
+        internally_synchronized_queues: vk::TRUE,
+        ..Default::default()
+    });
+    let names = [KHR_INTERNALLY_SYNCHRONIZED_QUEUES_NAME.as_ptr()];
+    let infos = [vk::DeviceQueueCreateInfo::default().flags(SYNCHRONIZED).queue_priorities(&[1.0])];
+    let mut info = vk::DeviceCreateInfo::default().queue_create_infos(&infos).enabled_extension_names(&names);
+    info.p_next = (&raw mut feature).cast();
+    // SAFETY: infos are valid, and handles alive.
+    let (device, queue) = unsafe {
+        let device = gpu.instance.create_device(gpu.physical, &info, None)?;
+        let info = vk::DeviceQueueInfo2::default().flags(SYNCHRONIZED);
+        (device.clone(), device.get_device_queue2(&info))
+    };
+    check(queue != vk::Queue::null(), || "there is no queue with the flag".into())?;
+    // SAFETY: the infos are valid.
+    let without = unsafe { device.get_device_queue2(&vk::DeviceQueueInfo2::default()) };
+    check(without == vk::Queue::null(), || "a queue has no flag though all were created with one".into())?;
+    let types = &gpu.memory.memory_types[..gpu.memory.memory_type_count as usize];
+    let wanted = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
+    let visible = types.iter().position(|kind| kind.property_flags.contains(wanted)).unwrap_or_default() as u32;
+    let counted = std::thread::scope(|scope| {
+        let count = || count_up(&device, queue, visible);
+        let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(count)).collect();
+        threads.into_iter().map(|thread| thread.join()).collect::<Vec<_>>()
+    });
+    for count in counted {
+        let count = count.map_err(|_| Outcome::Fail("a thread panicked".into()))??;
+        check(count == ROUNDS, || format!("{count} of {ROUNDS} submissions"))?;
+    }
+    // SAFETY: nothing uses the device any more.
+    unsafe { device.destroy_device(None) };
+    Ok(())
+}
+
+/// Number of threads that use a queue.
+const THREADS: u32 = 6;
+/// Number of submissions of a thread.
+const ROUNDS: u32 = 120;
+
+/// Submits commands that write a number, waits for each submission, and returns how many numbers
+/// arrived in the memory of a host-visible type.
+fn count_up(device: &ash::Device, queue: vk::Queue, memory_type: u32) -> Result<u32, Outcome> {
+    let usage = vk::BufferUsageFlags::TRANSFER_DST;
+    let flags = vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER;
+    // SAFETY: infos are valid, handles alive, and all commands complete before they end.
+    unsafe {
+        let pool = device.create_command_pool(&vk::CommandPoolCreateInfo::default().flags(flags), None)?;
+        let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
+        let commands = device.allocate_command_buffers(&info)?;
+        let buffer = device.create_buffer(&vk::BufferCreateInfo::default().size(4).usage(usage), None)?;
+        let size = device.get_buffer_memory_requirements(buffer).size;
+        let info = vk::MemoryAllocateInfo::default().allocation_size(size).memory_type_index(memory_type);
+        let memory = device.allocate_memory(&info, None)?;
+        device.bind_buffer_memory(buffer, memory, 0)?;
+        let word = device.map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty())?.cast::<u32>();
+        let fence = device.create_fence(&vk::FenceCreateInfo::default(), None)?;
+        let mut count = 0;
+        for round in 1..=ROUNDS {
+            device.begin_command_buffer(commands[0], &vk::CommandBufferBeginInfo::default())?;
+            device.cmd_update_buffer(commands[0], buffer, 0, &round.to_le_bytes());
+            device.end_command_buffer(commands[0])?;
+            let submit = [vk::SubmitInfo::default().command_buffers(&commands)];
+            if round % 3 == 0 {
+                device.queue_submit(queue, &submit, vk::Fence::null())?;
+                device.queue_wait_idle(queue)?;
+            } else {
+                device.queue_submit(queue, &submit, fence)?;
+                device.wait_for_fences(&[fence], true, u64::MAX)?;
+                device.reset_fences(&[fence])?;
+            }
+            count += u32::from(word.read_volatile() == round);
+        }
+        device.destroy_fence(fence, None);
+        device.destroy_buffer(buffer, None);
+        device.free_memory(memory, None);
+        device.destroy_command_pool(pool, None);
+        Ok(count)
+    }
 }
