@@ -394,6 +394,8 @@ pub const TABLE: &[Extension] = &[
     row("VK_EXT_depth_clamp_control", 1, Device, None, &[PROPERTIES2]),
     row("VK_EXT_depth_clip_control", 1, Device, None, &[PROPERTIES2]),
     row("VK_EXT_depth_clip_enable", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_legacy_vertex_attributes", 1, Device, None, &["VK_EXT_vertex_input_dynamic_state"])
+        .limited("Components of another type are taken as bits."),
     row("VK_EXT_primitive_restart_index", 1, Device, None, &[PROPERTIES2, VERSION_1_1]),
     row("VK_EXT_primitive_topology_list_restart", 1, Device, None, &[PROPERTIES2]),
     row("VK_EXT_provoking_vertex", 1, Device, None, &[PROPERTIES2]),

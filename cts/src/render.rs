@@ -18,7 +18,7 @@ pub use draw::{
     COLOR, COMPARE, Capture, CaptureQuery, CaptureRange, Draw, FLAT, FLAT_COLOR, FULL, INSTANCES, Kind, POINTS, Part,
     RECT, ROUTED, SIZE, SampledImage, State, TEXTURE, TRIANGLES, Target, WIDE_VERTICES, vertices,
 };
-pub use extension_state::{ExtensionState, Lines, Locations, Patches};
+pub use extension_state::{ExtensionState, Lines, Locations, Patches, VertexLayout};
 
 /// Renders draws and returns the pixels row by row, four bytes each. Larger pixels take several
 /// entries, and an entry holds several smaller pixels.
@@ -346,7 +346,8 @@ unsafe fn bind_vertices(gpu: &Gpu, commands: vk::CommandBuffer, draw: &Draw, buf
             let first = ash::ext::extended_dynamic_state::Device::new(&gpu.instance, &gpu.device);
             first.cmd_bind_vertex_buffers2(commands, 0, &[buffer.handle], &[0], Some(&[buffer.size]), Some(&[stride]));
         } else {
-            gpu.device.cmd_bind_vertex_buffers(commands, 0, &[buffer.handle], &[0]);
+            let start = draw.state.extensions.layout.map_or(0, |layout| layout.start);
+            gpu.device.cmd_bind_vertex_buffers(commands, 0, &[buffer.handle], &[start]);
         }
     }
 }

@@ -67,6 +67,8 @@ structures! {
     PhysicalDeviceInternallySynchronizedQueuesFeaturesKHR =
         PHYSICAL_DEVICE_INTERNALLY_SYNCHRONIZED_QUEUES_FEATURES_KHR;
     PhysicalDeviceLayeredApiPropertiesListKHR = PHYSICAL_DEVICE_LAYERED_API_PROPERTIES_LIST_KHR;
+    PhysicalDeviceLegacyVertexAttributesFeaturesEXT = PHYSICAL_DEVICE_LEGACY_VERTEX_ATTRIBUTES_FEATURES_EXT;
+    PhysicalDeviceLegacyVertexAttributesPropertiesEXT = PHYSICAL_DEVICE_LEGACY_VERTEX_ATTRIBUTES_PROPERTIES_EXT;
     PhysicalDeviceMaintenance10FeaturesKHR = PHYSICAL_DEVICE_MAINTENANCE_10_FEATURES_KHR;
     PhysicalDeviceMaintenance10PropertiesKHR = PHYSICAL_DEVICE_MAINTENANCE_10_PROPERTIES_KHR;
     PhysicalDeviceMaintenance7FeaturesKHR = PHYSICAL_DEVICE_MAINTENANCE_7_FEATURES_KHR;
@@ -152,6 +154,7 @@ macro_rules! properties {
 properties! {
     PhysicalDeviceCopyMemoryIndirectPropertiesKHR,
     PhysicalDeviceLayeredApiPropertiesListKHR,
+    PhysicalDeviceLegacyVertexAttributesPropertiesEXT,
     PhysicalDeviceMaintenance10PropertiesKHR,
     PhysicalDeviceMaintenance7PropertiesKHR,
     PhysicalDeviceMaintenance9PropertiesKHR,

@@ -4,7 +4,9 @@
 use ash::vk;
 use vitric_gpu::raster::{MAX_COVERAGE, MAX_SAMPLES, Rate, SUBPIXEL_BITS, TEXEL_SIZES, UNITS};
 use vitric_ir::interface::{FEEDBACK_BUFFERS, FEEDBACK_STRIDE, STREAMS};
-use vitric_vulkan::{Newer, PhysicalDevicePrimitiveRestartIndexFeaturesEXT, sys};
+use vitric_vulkan::{
+    Newer, PhysicalDeviceLegacyVertexAttributesPropertiesEXT, PhysicalDevicePrimitiveRestartIndexFeaturesEXT, sys,
+};
 
 use super::{MAX_VIEWS, Structures};
 use crate::physical;
@@ -34,6 +36,10 @@ pub(super) fn features(to: &mut impl Structures) {
     }));
     to.put(vk::PhysicalDeviceDepthClipControlFeaturesEXT::default().depth_clip_control(true));
     to.put(vk::PhysicalDeviceDepthClipEnableFeaturesEXT::default().depth_clip_enable(true));
+    to.put(Newer(sys::PhysicalDeviceLegacyVertexAttributesFeaturesEXT {
+        legacy_vertex_attributes: vk::TRUE,
+        ..Default::default()
+    }));
     to.put(
         vk::PhysicalDevicePrimitiveTopologyListRestartFeaturesEXT::default()
             .primitive_topology_list_restart(true)
@@ -71,6 +77,8 @@ pub(super) fn properties(to: &mut impl Structures) {
             .degenerate_triangles_rasterized(true)
             .fully_covered_fragment_shader_input_variable(true),
     );
+    // An attribute that is not aligned to 4 bytes takes one load more, and shifts.
+    to.put(PhysicalDeviceLegacyVertexAttributesPropertiesEXT::default());
     // Vertices are in the order of primitive assembly, with the provoking vertex first or last.
     to.put(vk::PhysicalDeviceFragmentShaderBarycentricPropertiesKHR::default());
     to.put(fragment_shading_rate());

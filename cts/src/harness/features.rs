@@ -243,6 +243,7 @@ features! {
             EXT_ZERO_INITIALIZE_DEVICE_MEMORY_NAME;
         synchronized_queues: PhysicalDeviceInternallySynchronizedQueuesFeaturesKHR =
             KHR_INTERNALLY_SYNCHRONIZED_QUEUES_NAME;
+        legacy_attributes: PhysicalDeviceLegacyVertexAttributesFeaturesEXT = EXT_LEGACY_VERTEX_ATTRIBUTES_NAME;
         maintenance10: PhysicalDeviceMaintenance10FeaturesKHR = KHR_MAINTENANCE10_NAME;
         maintenance7: PhysicalDeviceMaintenance7FeaturesKHR = KHR_MAINTENANCE7_NAME;
         maintenance8: PhysicalDeviceMaintenance8FeaturesKHR = KHR_MAINTENANCE8_NAME;

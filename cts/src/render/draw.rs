@@ -309,6 +309,10 @@ pub struct Part<'a> {
 pub fn vertices(state: &State) -> (u32, Vec<vk::VertexInputAttributeDescription>) {
     let attribute =
         |location, format, offset| vk::VertexInputAttributeDescription { location, binding: 0, format, offset };
+    if let Some(layout) = state.extensions.layout {
+        let [position, color] = [layout.position, layout.color];
+        return (layout.stride, vec![attribute(0, position.0, position.1), attribute(1, color.0, color.1)]);
+    }
     let (two, four) = (vk::Format::R32G32_SFLOAT, vk::Format::R32G32B32A32_SFLOAT);
     match state.vertex {
         vertex if std::ptr::eq(vertex, POINTS) => (8, vec![attribute(0, two, 0)]),

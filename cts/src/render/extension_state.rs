@@ -22,6 +22,8 @@ pub struct ExtensionState {
     pub bias_unit: Option<vk::DepthBiasRepresentationEXT>,
     /// Vertices advance by instance, with this divisor.
     pub divisor: Option<u32>,
+    /// Places of positions and colours in vertex buffers, instead of those of the vertex shader.
+    pub layout: Option<VertexLayout>,
     /// Attributes and indices that lie partly outside of their buffers are read as zeros.
     pub exact: bool,
     /// Enables or disables colour writes by `VK_EXT_color_write_enable`.
@@ -39,6 +41,19 @@ pub struct ExtensionState {
     pub locations: Option<Locations>,
     /// Width and height of fragments in pixels.
     pub fragment_size: Option<[u32; 2]>,
+}
+
+/// Places of positions and colours in a vertex buffer, in bytes.
+#[derive(Clone, Copy)]
+pub struct VertexLayout {
+    /// Offset of the binding.
+    pub start: u64,
+    /// Distance of vertices.
+    pub stride: u32,
+    /// Format and offset of the position.
+    pub position: (vk::Format, u32),
+    /// Format and offset of the colour.
+    pub color: (vk::Format, u32),
 }
 
 /// Tessellation shaders and their state.

@@ -6,6 +6,7 @@ mod counted;
 mod draw_parameters;
 mod index_ranges;
 mod instances_and_state;
+mod legacy_attributes;
 mod many_draws;
 mod primitives;
 mod restart_index;
