@@ -302,6 +302,7 @@ pub const TABLE: &[Extension] = &[
     row("VK_EXT_conditional_rendering", 2, Device, None, &[PROPERTIES2]),
     row("VK_KHR_depth_clamp_zero_one", 1, Device, None, &[PROPERTIES2]),
     row("VK_EXT_depth_clamp_zero_one", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_custom_resolve", 1, Device, None, &[PROPERTIES2, VERSION_1_1]),
     row("VK_EXT_depth_range_unrestricted", 1, Device, None, &[]),
     row("VK_EXT_device_fault", 2, Device, None, &[PROPERTIES2])
         .limited("A description without addresses and vendor data."),

@@ -6,7 +6,7 @@ mod common;
 use ash::khr;
 use ash::vk::{self, Handle};
 use common::Driver;
-use vitric_vulkan::names::{EXT_DEPTH_CLAMP_CONTROL_NAME, KHR_COPY_MEMORY_INDIRECT_NAME, KHR_MAINTENANCE10_NAME};
+use vitric_vulkan::names::{EXT_CUSTOM_RESOLVE_NAME, EXT_DEPTH_CLAMP_CONTROL_NAME, KHR_COPY_MEMORY_INDIRECT_NAME, KHR_MAINTENANCE10_NAME};
 use vitric_vulkan::{Newer, Vocabulary, sys};
 
 fn heard(driver: &Driver) -> usize {
@@ -441,6 +441,47 @@ fn wrong_decode_modes_are_refused() {
             driver.device.destroy_image(image, None);
         }
         assert!(driver.last_message().starts_with(message), "{}", driver.last_message());
+    }
+    driver.close();
+}
+
+/// Custom resolves outside of instances, in instances without the flag, twice, and without the
+/// attachments that they would write.
+#[test]
+fn custom_resolves_out_of_place_are_survived() {
+    let names = [
+        vk::KHR_DYNAMIC_RENDERING_NAME,
+        vk::KHR_DEPTH_STENCIL_RESOLVE_NAME,
+        vk::KHR_CREATE_RENDERPASS2_NAME,
+        EXT_CUSTOM_RESOLVE_NAME,
+    ];
+    let driver = Driver::open_for(vk::API_VERSION_1_1, &names);
+    let rendering = khr::dynamic_rendering::Device::new(&driver.instance, &driver.device);
+    // SAFETY: usage is valid except for the order of commands, and the function has the type that
+    // belongs to its name.
+    unsafe {
+        let found =
+            driver.instance.get_device_proc_addr(driver.device.handle(), c"vkCmdBeginCustomResolveEXT".as_ptr());
+        type Begin = <sys::PFN_vkCmdBeginCustomResolveEXT as Vocabulary>::Own;
+        let begin: Begin = std::mem::transmute::<unsafe extern "system" fn(), _>(found.unwrap());
+        let resolves = vk::RenderingFlags::from_raw(sys::RenderingFlags::CUSTOM_RESOLVE_EXT.bits());
+        let custom = vk::ResolveModeFlags::from_raw(sys::ResolveModeFlags::CUSTOM_EXT.bits());
+        let unused = [vk::RenderingAttachmentInfo::default().resolve_mode(custom); 2];
+        heard(&driver);
+        driver
+            .run(|_, commands| {
+                begin(commands, std::ptr::null());
+                for flags in [vk::RenderingFlags::empty(), resolves, resolves | vk::RenderingFlags::SUSPENDING] {
+                    let info = vk::RenderingInfo::default().layer_count(1).flags(flags).color_attachments(&unused);
+                    rendering.cmd_begin_rendering(commands, &info.depth_attachment(&unused[0]));
+                    begin(commands, std::ptr::null());
+                    begin(commands, std::ptr::null());
+                    rendering.cmd_end_rendering(commands);
+                }
+                begin(commands, std::ptr::null());
+            })
+            .unwrap();
+        assert_eq!(heard(&driver), 0);
     }
     driver.close();
 }

@@ -14,6 +14,7 @@ macro_rules! names {
 names! {
     EXT_DEPTH_CLAMP_CONTROL_NAME = c"VK_EXT_depth_clamp_control";
     EXT_LEGACY_VERTEX_ATTRIBUTES_NAME = c"VK_EXT_legacy_vertex_attributes";
+    EXT_CUSTOM_RESOLVE_NAME = c"VK_EXT_custom_resolve";
     EXT_PRIMITIVE_RESTART_INDEX_NAME = c"VK_EXT_primitive_restart_index";
     EXT_SHADER_FLOAT8_NAME = c"VK_EXT_shader_float8";
     EXT_SHADER_REPLICATED_COMPOSITES_NAME = c"VK_EXT_shader_replicated_composites";

@@ -62,6 +62,7 @@ macro_rules! parameters {
 }
 
 parameters! {
+    BeginCustomResolveInfoEXT,
     CopyMemoryIndirectInfoKHR,
     CopyMemoryToImageIndirectInfoKHR,
     PipelineBinaryCreateInfoKHR,

@@ -57,8 +57,10 @@ macro_rules! structures {
 
 structures! {
     AttachmentFeedbackLoopInfoEXT = ATTACHMENT_FEEDBACK_LOOP_INFO_EXT;
+    BeginCustomResolveInfoEXT = BEGIN_CUSTOM_RESOLVE_INFO_EXT;
     CopyMemoryIndirectInfoKHR = COPY_MEMORY_INDIRECT_INFO_KHR;
     CopyMemoryToImageIndirectInfoKHR = COPY_MEMORY_TO_IMAGE_INDIRECT_INFO_KHR;
+    CustomResolveCreateInfoEXT = CUSTOM_RESOLVE_CREATE_INFO_EXT;
     DevicePipelineBinaryInternalCacheControlKHR = DEVICE_PIPELINE_BINARY_INTERNAL_CACHE_CONTROL_KHR;
     PhysicalDeviceComputeShaderDerivativesPropertiesKHR = PHYSICAL_DEVICE_COMPUTE_SHADER_DERIVATIVES_PROPERTIES_KHR;
     PhysicalDeviceCopyMemoryIndirectFeaturesKHR = PHYSICAL_DEVICE_COPY_MEMORY_INDIRECT_FEATURES_KHR;
@@ -66,6 +68,7 @@ structures! {
     PhysicalDeviceDepthClampControlFeaturesEXT = PHYSICAL_DEVICE_DEPTH_CLAMP_CONTROL_FEATURES_EXT;
     PhysicalDeviceInternallySynchronizedQueuesFeaturesKHR =
         PHYSICAL_DEVICE_INTERNALLY_SYNCHRONIZED_QUEUES_FEATURES_KHR;
+    PhysicalDeviceCustomResolveFeaturesEXT = PHYSICAL_DEVICE_CUSTOM_RESOLVE_FEATURES_EXT;
     PhysicalDeviceLayeredApiPropertiesListKHR = PHYSICAL_DEVICE_LAYERED_API_PROPERTIES_LIST_KHR;
     PhysicalDeviceLegacyVertexAttributesFeaturesEXT = PHYSICAL_DEVICE_LEGACY_VERTEX_ATTRIBUTES_FEATURES_EXT;
     PhysicalDeviceLegacyVertexAttributesPropertiesEXT = PHYSICAL_DEVICE_LEGACY_VERTEX_ATTRIBUTES_PROPERTIES_EXT;

@@ -27,6 +27,7 @@ pub(super) fn features(to: &mut impl Structures) {
     to.put(Newer(sys::PhysicalDeviceMaintenance8FeaturesKHR { maintenance8: vk::TRUE, ..Default::default() }));
     to.put(Newer(sys::PhysicalDeviceMaintenance9FeaturesKHR { maintenance9: vk::TRUE, ..Default::default() }));
     to.put(Newer(sys::PhysicalDeviceMaintenance10FeaturesKHR { maintenance10: vk::TRUE, ..Default::default() }));
+    to.put(Newer(sys::PhysicalDeviceCustomResolveFeaturesEXT { custom_resolve: vk::TRUE, ..Default::default() }));
     // The system gives zeroed pages to each allocation.
     to.put(Newer(sys::PhysicalDeviceZeroInitializeDeviceMemoryFeaturesEXT {
         zero_initialize_device_memory: vk::TRUE,

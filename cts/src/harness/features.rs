@@ -244,6 +244,7 @@ features! {
         synchronized_queues: PhysicalDeviceInternallySynchronizedQueuesFeaturesKHR =
             KHR_INTERNALLY_SYNCHRONIZED_QUEUES_NAME;
         legacy_attributes: PhysicalDeviceLegacyVertexAttributesFeaturesEXT = EXT_LEGACY_VERTEX_ATTRIBUTES_NAME;
+        custom_resolve: PhysicalDeviceCustomResolveFeaturesEXT = EXT_CUSTOM_RESOLVE_NAME;
         maintenance10: PhysicalDeviceMaintenance10FeaturesKHR = KHR_MAINTENANCE10_NAME;
         maintenance7: PhysicalDeviceMaintenance7FeaturesKHR = KHR_MAINTENANCE7_NAME;
         maintenance8: PhysicalDeviceMaintenance8FeaturesKHR = KHR_MAINTENANCE8_NAME;

@@ -1,6 +1,7 @@
-//! Rendering without render pass objects. Each instance is a pass of one subpass, which is created
-//! when it begins. Source: `VK_KHR_dynamic_rendering`, `VK_KHR_dynamic_rendering_local_read`,
-//! `VK_KHR_maintenance10`.
+//! Rendering without render pass objects. Each instance is a pass, which is created when it
+//! begins. It has one subpass, and a second one for a custom resolve. Source:
+//! `VK_KHR_dynamic_rendering`, `VK_KHR_dynamic_rendering_local_read`, `VK_KHR_maintenance10`,
+//! `VK_EXT_custom_resolve`.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use vitric_entry::entry;
 use vitric_gpu::command::{Command, PassBegin};
 use vitric_gpu::state::{AttachmentDesc, ClearValue, DepthResolve, PassDesc, RateAttachment, SubpassDesc};
 use vitric_memory::SurfaceView;
-use vitric_vulkan::{RenderingAttachmentFlagsInfoKHR, RenderingEndInfoKHR, sys};
+use vitric_vulkan::{BeginCustomResolveInfoEXT, RenderingAttachmentFlagsInfoKHR, RenderingEndInfoKHR, sys};
 
 use super::Recorder;
 use super::pass::{device_area, end_render_pass};
@@ -19,6 +20,12 @@ use crate::call::{Call, In};
 use crate::object::pass::{implicit, texel_size};
 use crate::object::{DeviceObject, check, need};
 
+/// `VK_RENDERING_CUSTOM_RESOLVE_BIT_EXT`.
+const CUSTOM_RESOLVE: vk::RenderingFlags = vk::RenderingFlags::from_raw(sys::RenderingFlags::CUSTOM_RESOLVE_EXT.bits());
+
+/// `VK_RESOLVE_MODE_CUSTOM_BIT_EXT`: draws after `vkCmdBeginCustomResolveEXT` write the attachment.
+const CUSTOM: Mode = Mode::from_raw(sys::ResolveModeFlags::CUSTOM_EXT.bits());
+
 const STORE: vk::AttachmentStoreOp = vk::AttachmentStoreOp::STORE;
 
 #[entry(vkCmdBeginRendering)]
@@ -26,9 +33,9 @@ fn begin_rendering(call: Call<'_>, recorder: Recorder<'_>, info: In<'_, vk::Rend
     let object = recorder.device;
     let mut attachments =
         Attachments { call, object, flags: info.flags, descs: Vec::new(), views: Vec::new(), clears: Vec::new() };
-    let subpass = attachments.subpass(&info)?;
+    let subpasses = attachments.subpasses(&info)?;
     let Attachments { descs, views, clears, .. } = attachments;
-    let pass = PassDesc::new(descs, vec![subpass]).ok_or(Error::Unknown)?;
+    let pass = PassDesc::new(descs, subpasses).ok_or(Error::Unknown)?;
     let area = device_area(call, info.p_next).unwrap_or(info.render_area);
     let begin = PassBegin { pass: Arc::new(pass), views, area, layers: info.layer_count, clears };
     recorder.record(Command::BeginPass(Box::new(begin)))
@@ -42,6 +49,11 @@ fn end_rendering(recorder: Recorder<'_>) -> Result<()> {
 #[entry(vkCmdEndRendering2KHR)]
 fn end_rendering2(recorder: Recorder<'_>, _: *const RenderingEndInfoKHR) -> Result<()> {
     end_render_pass(recorder)
+}
+
+#[entry(vkCmdBeginCustomResolveEXT)]
+fn begin_custom_resolve(recorder: Recorder<'_>, _: *const BeginCustomResolveInfoEXT) -> Result<()> {
+    recorder.record(Command::NextSubpass)
 }
 
 // By valid usage, pipelines have equal locations and indices. Pipelines move the colours, and
@@ -72,8 +84,23 @@ fn used<'i, 'a>(info: Option<&'i vk::RenderingAttachmentInfo<'a>>) -> Option<&'i
     info.filter(|info| info.image_view != vk::ImageView::null())
 }
 
+/// Returns the aspects of a resolve that draws write.
+fn custom_aspects(resolve: DepthResolve) -> Aspect {
+    let aspect = |mode, aspect| if mode == CUSTOM { aspect } else { Aspect::empty() };
+    aspect(resolve.depth, Aspect::DEPTH) | aspect(resolve.stencil, Aspect::STENCIL)
+}
+
+/// Returns the part of a resolve that needs no draw.
+fn fixed_function(resolve: DepthResolve) -> Option<DepthResolve> {
+    let [depth, stencil] = [resolve.depth, resolve.stencil].map(|mode| if mode == CUSTOM { Mode::NONE } else { mode });
+    (depth != Mode::NONE || stencil != Mode::NONE).then_some(DepthResolve { depth, stencil, ..resolve })
+}
+
 impl Attachments<'_> {
-    fn subpass(&mut self, info: &vk::RenderingInfo<'_>) -> Result<SubpassDesc> {
+    /// Returns the subpass that is rendered first, and the subpass of the custom resolve, if the
+    /// instance may have one. The second subpass writes the resolve attachments that the first one
+    /// leaves to it.
+    fn subpasses(&mut self, info: &vk::RenderingInfo<'_>) -> Result<Vec<SubpassDesc>> {
         let call = self.call;
         check::info(call, self.object, Some(info))?;
         let colors = call.slice(info.p_color_attachments, info.color_attachment_count);
@@ -85,20 +112,45 @@ impl Attachments<'_> {
         if stencil.is_none() {
             unused_aspects |= Aspect::STENCIL;
         }
-        Ok(SubpassDesc {
-            colors: colors.iter().map(|color| self.color(color)).collect::<Result<_>>()?,
-            resolves: colors.iter().map(|color| self.resolve(color)).collect::<Result<_>>()?,
-            depth_stencil: self.depth_stencil(depth, stencil)?,
-            depth_resolve: self.depth_resolve(depth, stencil)?,
+        let (written, targets): (_, Vec<_>) = (
+            colors.iter().map(|color| self.color(color)).collect::<Result<_>>()?,
+            colors.iter().map(|color| self.resolve(color)).collect::<Result<_>>()?,
+        );
+        let targets_of = |is_custom: bool| {
+            let modes = colors.iter().map(|color| (color.resolve_mode == CUSTOM) == is_custom);
+            targets.iter().zip(modes).map(|(target, takes)| target.filter(|_| takes)).collect()
+        };
+        let depth_stencil = self.depth_stencil(depth, stencil)?;
+        let depth_resolve = self.depth_resolve(depth, stencil)?;
+        let rate = self.rate(call.find(info.p_next))?;
+        let first = SubpassDesc {
+            colors: written,
+            resolves: targets_of(false),
+            depth_stencil,
+            depth_resolve: depth_resolve.and_then(fixed_function),
             implicit: implicit(call, info.p_next, |aspect| {
                 let info = if aspect == Aspect::DEPTH { depth } else { stencil };
                 info.map_or(Mode::NONE, |info| info.resolve_mode)
             }),
             unused_aspects,
             view_mask: info.view_mask,
-            rate: self.rate(call.find(info.p_next))?,
+            rate,
             ..SubpassDesc::default()
-        })
+        };
+        if !self.flags.contains(CUSTOM_RESOLVE) {
+            return Ok(vec![first]);
+        }
+        let custom = SubpassDesc {
+            colors: targets_of(true),
+            depth_stencil: depth_resolve
+                .filter(|resolve| !custom_aspects(*resolve).is_empty())
+                .map(|resolve| resolve.attachment),
+            unused_aspects: depth_resolve.map_or(Aspect::empty(), |resolve| !custom_aspects(resolve)),
+            view_mask: info.view_mask,
+            rate,
+            ..SubpassDesc::default()
+        };
+        Ok(vec![first, custom])
     }
 
     /// Returns the shading-rate attachment.

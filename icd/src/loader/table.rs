@@ -447,6 +447,7 @@ entries! {
     Device, "VK_EXT_hdr_metadata", vkSetHdrMetadataEXT, PFN_vkSetHdrMetadataEXT, wsi::vkSetHdrMetadataEXT;
     Device, "VK_AMD_buffer_marker", vkCmdWriteBufferMarkerAMD, PFN_vkCmdWriteBufferMarkerAMD, cmd::transfer::vkCmdWriteBufferMarkerAMD;
     Device, "VK_AMD_buffer_marker", vkCmdWriteBufferMarker2AMD, PFN_vkCmdWriteBufferMarker2AMD, cmd::transfer::vkCmdWriteBufferMarker2AMD;
+    @newer Device, "VK_EXT_custom_resolve", vkCmdBeginCustomResolveEXT, PFN_vkCmdBeginCustomResolveEXT, cmd::rendering::vkCmdBeginCustomResolveEXT;
     @newer Device, "VK_KHR_copy_memory_indirect", vkCmdCopyMemoryIndirectKHR, PFN_vkCmdCopyMemoryIndirectKHR, cmd::transfer::vkCmdCopyMemoryIndirectKHR;
     @newer Device, "VK_KHR_copy_memory_indirect", vkCmdCopyMemoryToImageIndirectKHR, PFN_vkCmdCopyMemoryToImageIndirectKHR, cmd::transfer::vkCmdCopyMemoryToImageIndirectKHR;
     @newer Device, "VK_EXT_depth_clamp_control", vkCmdSetDepthClampRangeEXT, PFN_vkCmdSetDepthClampRangeEXT, cmd::state::vkCmdSetDepthClampRangeEXT;

@@ -61,7 +61,7 @@ impl Commands {
 }
 
 /// Makes attachment writes visible to later fragments of the same pixel.
-fn by_region(gpu: &Gpu, commands: vk::CommandBuffer) {
+pub(in crate::cases) fn by_region(gpu: &Gpu, commands: vk::CommandBuffer) {
     use vk::{AccessFlags as A, PipelineStageFlags as S};
     let written = A::COLOR_ATTACHMENT_WRITE | A::DEPTH_STENCIL_ATTACHMENT_WRITE;
     let memory = [vk::MemoryBarrier::default().src_access_mask(written).dst_access_mask(A::INPUT_ATTACHMENT_READ)];
@@ -81,7 +81,7 @@ fn color_image(gpu: &Gpu) -> Result<Image, Outcome> {
 }
 
 /// Creates a layout with a set of input attachments.
-fn inputs(
+pub(in crate::cases) fn inputs(
     gpu: &Gpu,
     views: &[vk::ImageView],
     image_layout: vk::ImageLayout,
@@ -97,7 +97,11 @@ fn inputs(
     Ok((gpu.layout(&[set_layout])?, set))
 }
 
-fn bind(gpu: &Gpu, commands: vk::CommandBuffer, (layout, set): (vk::PipelineLayout, vk::DescriptorSet)) {
+pub(in crate::cases) fn bind(
+    gpu: &Gpu,
+    commands: vk::CommandBuffer,
+    (layout, set): (vk::PipelineLayout, vk::DescriptorSet),
+) {
     let point = vk::PipelineBindPoint::GRAPHICS;
     // SAFETY: the command buffer is recording.
     unsafe { gpu.device.cmd_bind_descriptor_sets(commands, point, layout, 0, &[set], &[]) };

@@ -1,6 +1,7 @@
 //! Chapter "Render Pass": render pass objects, dynamic rendering, attachments, load, store and
 //! resolve operations, multiview.
 
+mod custom_resolve;
 mod depth_stencil_resolve;
 pub(super) mod dynamic_rendering;
 mod feedback_loops;

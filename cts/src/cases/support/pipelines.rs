@@ -69,6 +69,8 @@ pub(in crate::cases) enum Depth {
     Kept,
     /// Nearer fragments are drawn.
     Less,
+    /// All fragments write their depth.
+    Always,
     /// Nearer fragments are drawn, with depth beside a stencil that is not attached, in an image
     /// of [`PACKED`].
     LessAlone,
@@ -91,7 +93,7 @@ fn depth_tests(depth: Depth) -> vk::PipelineDepthStencilStateCreateInfo<'static>
         ..Default::default()
     };
     vk::PipelineDepthStencilStateCreateInfo::default()
-        .depth_test_enable(is_less || of_sample)
+        .depth_test_enable(is_less || of_sample || depth == Depth::Always)
         .depth_write_enable(true)
         .depth_compare_op(if is_less { vk::CompareOp::LESS } else { vk::CompareOp::ALWAYS })
         .stencil_test_enable(of_sample)
@@ -187,7 +189,7 @@ pub(in crate::cases) fn pipeline_with(
     let formats = vec![desc.format; desc.masks.len()];
     let has = |aspect| match desc.depth {
         Depth::Unused | Depth::LessUnattached => false,
-        Depth::Less | Depth::Kept => true,
+        Depth::Less | Depth::Always | Depth::Kept => true,
         Depth::LessAlone => aspect == vk::ImageAspectFlags::DEPTH,
         Depth::OfSample(_, aspects) => aspects.contains(aspect),
     };

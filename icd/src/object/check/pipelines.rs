@@ -7,7 +7,8 @@ use vitric_format as format;
 use vitric_gpu::state::DynamicState;
 use vitric_gpu::state::MAX_VIEWPORTS;
 use vitric_vulkan::{
-    PipelineBinaryCreateInfoKHR, PipelineBinaryInfoKHR, PipelineViewportDepthClampControlCreateInfoEXT, sys,
+    CustomResolveCreateInfoEXT, PipelineBinaryCreateInfoKHR, PipelineBinaryInfoKHR,
+    PipelineViewportDepthClampControlCreateInfoEXT, sys,
 };
 
 use super::super::DeviceObject;
@@ -179,6 +180,11 @@ table! {
     vk::PipelineRenderingCreateInfo<'_> = "VkPipelineRenderingCreateInfo" {
         color_attachment_count: within(0..=u64::from(max_colors())),
         p_color_attachment_formats: points(color_attachment_count),
+    };
+    CustomResolveCreateInfoEXT = "VkCustomResolveCreateInfoEXT" {
+        color_attachment_count: within(0..=u64::from(max_colors())),
+    } then |info, check| {
+        check.points("p_color_attachment_formats", info.color_attachment_formats, info.color_attachment_count)
     };
     vk::StencilOpState = "VkStencilOpState" {
         fail_op: any_of(STENCIL_OPS),
@@ -466,7 +472,10 @@ fn output(
     multisample.map_or(Ok(()), |multisample| samples(multisample.rasterization_samples, check))?;
     match object.passes.get(vk::Handle::as_raw(info.render_pass)) {
         Some(pass) => check.within("subpass", info.subpass.into(), 0..=pass.subpasses.len().max(1) as u64 - 1)?,
-        None => check.chained::<vk::PipelineRenderingCreateInfo<'_>>(info.p_next)?,
+        None => {
+            check.chained::<vk::PipelineRenderingCreateInfo<'_>>(info.p_next)?;
+            check.chained::<CustomResolveCreateInfoEXT>(info.p_next)?;
+        }
     }
     let Some(blend) = call.get(info.p_color_blend_state) else { return Ok(()) };
     if blend.logic_op_enable != 0 && described.is_static(DynamicState::LOGIC_OP) {

@@ -21,9 +21,9 @@ use vitric_gpu::state::{
 use vitric_vulkan::{PipelineViewportDepthClampControlCreateInfoEXT, sys};
 
 use super::{
-    PipelineBuilder, PipelineInfo, attributes, bindings, blend_states, color_formats, color_writes, counted,
-    custom_locations, depth_stencil_state, is_compilation_forbidden, multisample_state, negative_one_to_one, raster,
-    rate_state, stipple,
+    PipelineBuilder, PipelineInfo, attachment_formats, attributes, bindings, blend_states, color_formats, color_writes,
+    counted, custom_locations, depth_stencil_state, is_compilation_forbidden, multisample_state, negative_one_to_one,
+    raster, rate_state, stipple,
 };
 use crate::call::Call;
 use crate::object::dynamic_state::dynamic_state;
@@ -328,13 +328,9 @@ fn unused_aspects(builder: &PipelineBuilder<'_>, info: &vk::GraphicsPipelineCrea
     if !info.render_pass.is_null() {
         return Aspect::empty();
     }
-    let rendering: Option<&vk::PipelineRenderingCreateInfo<'_>> = builder.call.find(info.p_next);
-    let is_unused = |format: fn(&vk::PipelineRenderingCreateInfo<'_>) -> vk::Format| {
-        rendering.is_none_or(|rendering| format(rendering) == vk::Format::UNDEFINED)
-    };
-    let depth = if is_unused(|info| info.depth_attachment_format) { Aspect::DEPTH } else { Aspect::empty() };
-    let stencil = if is_unused(|info| info.stencil_attachment_format) { Aspect::STENCIL } else { Aspect::empty() };
-    depth | stencil
+    let formats = attachment_formats(builder.call, info);
+    let unused = |format, aspect| if format == vk::Format::UNDEFINED { aspect } else { Aspect::empty() };
+    unused(formats.depth, Aspect::DEPTH) | unused(formats.stencil, Aspect::STENCIL)
 }
 
 /// Returns the fragment shader, adapted to the fragment output interface.

@@ -26,6 +26,7 @@ use vitric_gpu::state::{
     LineStipple, MultisampleState, RasterState, StencilState, VertexAttribute, VertexBinding,
 };
 use vitric_spirv::Specialization;
+use vitric_vulkan::{CustomResolveCreateInfoEXT, sys};
 
 use super::{DeviceObject, Pipeline, check, destroy, need};
 use crate::call::{Array, ArrayMut, Call, In, New, Out, room_for};
@@ -462,12 +463,37 @@ fn color_formats(
     if let Some(pass) = builder.object.passes.get(info.render_pass.as_raw()) {
         return pass.color_formats(info.subpass);
     }
-    let call = builder.call;
+    attachment_formats(builder.call, info).colors.iter().map(|&format| format::info(format)).collect()
+}
+
+/// Formats of attachments of a pipeline for dynamic rendering.
+struct AttachmentFormats {
+    colors: Vec<vk::Format>,
+    depth: vk::Format,
+    stencil: vk::Format,
+}
+
+/// Returns the formats of the attachments that a pipeline without a render pass writes. A pipeline
+/// of a custom resolve writes the resolve attachments.
+fn attachment_formats(call: Call<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> AttachmentFormats {
+    let resolve: Option<&CustomResolveCreateInfoEXT> = call.find(info.p_next);
+    if let Some(resolve) = resolve.filter(|resolve| resolve.custom_resolve != vk::FALSE) {
+        let raw = |format: sys::Format| vk::Format::from_raw(format.as_raw());
+        let colors = call.slice(resolve.color_attachment_formats, resolve.color_attachment_count);
+        return AttachmentFormats {
+            colors: colors.iter().copied().map(raw).collect(),
+            depth: raw(resolve.depth_attachment_format),
+            stencil: raw(resolve.stencil_attachment_format),
+        };
+    }
     let rendering: Option<&vk::PipelineRenderingCreateInfo<'_>> = call.find(info.p_next);
-    let formats = rendering.map_or(&[][..], |rendering| {
-        call.slice(rendering.p_color_attachment_formats, rendering.color_attachment_count)
-    });
-    formats.iter().map(|&format| format::info(format)).collect()
+    let default = vk::PipelineRenderingCreateInfo::default();
+    let rendering = rendering.unwrap_or(&default);
+    AttachmentFormats {
+        colors: call.slice(rendering.p_color_attachment_formats, rendering.color_attachment_count).to_vec(),
+        depth: rendering.depth_attachment_format,
+        stencil: rendering.stencil_attachment_format,
+    }
 }
 
 fn bindings(call: Call<'_>, state: &vk::PipelineVertexInputStateCreateInfo<'_>) -> Vec<VertexBinding> {
