@@ -306,6 +306,8 @@ pub const TABLE: &[Extension] = &[
     row("VK_EXT_depth_range_unrestricted", 1, Device, None, &[]),
     row("VK_EXT_device_fault", 2, Device, None, &[PROPERTIES2])
         .limited("A description without addresses and vendor data."),
+    row("VK_KHR_device_fault", 1, Device, None, &[PROPERTIES2, VERSION_1_1])
+        .limited("A description without addresses and vendor data."),
     row("VK_EXT_dynamic_rendering_unused_attachments", 1, Device, None, &[PROPERTIES2, "VK_KHR_dynamic_rendering"]),
     row("VK_AMD_buffer_marker", 1, Device, None, &[]),
     row("VK_EXT_extended_dynamic_state3", 2, Device, None, &[PROPERTIES2]).limited("No state of NVIDIA's extensions."),
@@ -355,6 +357,14 @@ pub const TABLE: &[Extension] = &[
     row("VK_KHR_maintenance9", 1, Device, None, &[PROPERTIES2, VERSION_1_1])
         .limited("No sparse images. Missing attributes read as zeros."),
     row("VK_KHR_maintenance10", 1, Device, None, &[PROPERTIES2, VERSION_1_1]),
+    row("VK_KHR_maintenance11", 1, Device, None, &[PROPERTIES2, VERSION_1_1]),
+    row(
+        "VK_KHR_device_address_commands",
+        1,
+        Device,
+        None,
+        &[PROPERTIES2, "VK_KHR_buffer_device_address", "VK_KHR_synchronization2", "VK_EXT_extended_dynamic_state"],
+    ),
     row("VK_KHR_unified_image_layouts", 1, Device, None, &[PROPERTIES2]).limited("No video."),
     row("VK_KHR_pipeline_binary", 1, Device, None, &["VK_KHR_maintenance5"]),
     row("VK_KHR_pipeline_library", 1, Device, None, &[]),

@@ -7,6 +7,7 @@
 
 use ash::vk::{self, QueueFlags as Q};
 use vitric_gpu::command::Command;
+use vitric_vulkan::QueueFamilyOptimalImageTransferGranularityPropertiesKHR;
 
 use crate::debug::Messages;
 use crate::{Error, Result};
@@ -56,6 +57,16 @@ pub fn global_priorities() -> vk::QueueFamilyGlobalPriorityPropertiesKHR<'static
     let mut all = vk::QueueFamilyGlobalPriorityPropertiesKHR { priority_count, ..Default::default() };
     all.priorities[..GLOBAL_PRIORITIES.len()].copy_from_slice(&GLOBAL_PRIORITIES);
     all
+}
+
+/// Returns the granularity of copies of images that take the fewest steps: single texels, because
+/// a copy of part of a line of texels needs no other path.
+pub fn optimal_granularity() -> QueueFamilyOptimalImageTransferGranularityPropertiesKHR {
+    let one = vk::Extent3D { width: 1, height: 1, depth: 1 };
+    QueueFamilyOptimalImageTransferGranularityPropertiesKHR {
+        optimal_image_transfer_granularity: one,
+        ..Default::default()
+    }
 }
 
 /// Fails if queues cannot have a global priority.
@@ -128,15 +139,15 @@ pub fn weight(priority: f32) -> usize {
 /// Fails if the queues of these families cannot share a resource without transfers of ownership.
 ///
 /// # Errors
-/// [`Error::Unknown`], with a message, for fewer than two families, an unknown family or a
-/// repeated family.
+/// [`Error::Unknown`], with a message, without families, for an unknown family or a repeated
+/// family. One family suffices, as with `VK_KHR_maintenance11`.
 pub fn check_sharing(messages: &Messages, mode: vk::SharingMode, families: &[u32]) -> Result<()> {
     let is_unique = |(number, family): (usize, &u32)| !families[..number].contains(family) && find(*family).is_some();
-    if mode == vk::SharingMode::EXCLUSIVE || (families.len() >= 2 && families.iter().enumerate().all(is_unique)) {
+    if mode == vk::SharingMode::EXCLUSIVE || (!families.is_empty() && families.iter().enumerate().all(is_unique)) {
         return Ok(());
     }
     messages.error(&format!(
-        "pQueueFamilyIndices = {families:?}: expected at least two different families below {} for a shared resource",
+        "pQueueFamilyIndices = {families:?}: expected at least one family below {}, and each once, for a shared resource",
         FAMILIES.len()
     ));
     Err(Error::Unknown)

@@ -6,9 +6,11 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex};
 use vitric_base::panics;
+use vitric_gpu::command::LossReport;
 
 use crate::debug::Messages;
 use crate::{Error, Result, process};
@@ -21,10 +23,30 @@ pub struct Health {
     pub(crate) ends_waits: AtomicBool,
     /// Number of forks before the device was created.
     forks: u32,
-    /// Reason for the loss; empty if the device is not lost.
-    why: Mutex<String>,
+    /// Fault that lost the device, if any.
+    fault: Mutex<Option<Fault>>,
+    /// Notified when the device gets its fault.
+    faulted: Condvar,
     /// Messengers of the instance.
     pub messages: Arc<Messages>,
+}
+
+/// Fault that lost a device.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Fault {
+    /// Reason for the loss.
+    pub why: String,
+    /// True if a command exceeded the time limit.
+    pub timed_out: bool,
+    /// True if the application has received its report.
+    is_reported: bool,
+}
+
+impl Fault {
+    /// Creates a fault that no time limit caused.
+    fn new(why: &str) -> Self {
+        Self { why: why.to_owned(), ..Self::default() }
+    }
 }
 
 impl Default for Health {
@@ -36,8 +58,8 @@ impl Default for Health {
 impl Health {
     /// Returns the health of a device that is not lost.
     pub fn new(messages: Arc<Messages>) -> Self {
-        let (lost, ends_waits) = Default::default();
-        Self { lost, ends_waits, forks: process::forks(), why: Mutex::default(), messages }
+        let (lost, ends_waits, fault, faulted) = Default::default();
+        Self { lost, ends_waits, forks: process::forks(), fault, faulted, messages }
     }
 
     /// Fails if the device is lost.
@@ -69,7 +91,7 @@ impl Health {
         if self.is_forked() {
             return "the parent process created it: a child process must create devices of its own".to_owned();
         }
-        self.why.lock().clone()
+        self.fault.lock().as_ref().map_or_else(String::new, |fault| fault.why.clone())
     }
 
     /// Marks the device as lost because it is being destroyed, so that waits in other threads end.
@@ -79,9 +101,43 @@ impl Health {
 
     /// Marks the device as lost. The first call also sends `why` to the messengers as an error.
     pub fn lose(&self, why: &str) {
+        self.lose_by(Fault::new(why));
+    }
+
+    /// Marks the device as lost because a command list could not be executed.
+    pub(crate) fn lose_by_execution(&self, report: &LossReport) {
+        self.lose_by(Fault { timed_out: report.timed_out(), ..Fault::new(&report.to_string()) });
+    }
+
+    fn lose_by(&self, fault: Fault) {
         if !self.lost.swap(true, Ordering::AcqRel) {
-            *self.why.lock() = why.to_owned();
-            self.messages.error(&format!("the device was lost: {why}"));
+            let message = format!("the device was lost: {}", fault.why);
+            *self.fault.lock() = Some(fault);
+            self.faulted.notify_all();
+            self.messages.error(&message);
+        }
+    }
+
+    /// Waits for a fault that was not reported, and calls `report` with it. The fault counts as
+    /// reported if `report` returns true. Returns false if no fault occurs in time.
+    pub fn report_fault(&self, timeout: Duration, report: impl FnOnce(&Fault) -> bool) -> bool {
+        let end = Instant::now().checked_add(timeout);
+        let mut fault = self.fault.lock();
+        loop {
+            match &mut *fault {
+                Some(fault) if fault.is_reported => return false,
+                Some(fault) => {
+                    fault.is_reported = report(fault);
+                    return true;
+                }
+                None if self.is_lost() && self.is_forked() => return false,
+                None => {}
+            }
+            match end {
+                Some(end) if self.faulted.wait_until(&mut fault, end).timed_out() && fault.is_none() => return false,
+                Some(_) => {}
+                None => self.faulted.wait(&mut fault),
+            }
         }
     }
 
@@ -110,5 +166,28 @@ mod tests {
         health.guard("queue", || panic!("odd"));
         let why = health.why();
         assert!(health.is_lost() && why.starts_with("queue: panic: odd.") && why.contains("please report it"), "{why}");
+    }
+
+    #[test]
+    fn a_fault_is_reported_once() {
+        let health = Health::default();
+        let hear = |timeout| {
+            let mut heard = None;
+            let is_there = health.report_fault(timeout, |fault| {
+                heard = Some(fault.clone());
+                true
+            });
+            assert_eq!(is_there, heard.is_some());
+            heard
+        };
+        assert_eq!(hear(Duration::ZERO), None);
+        assert_eq!(hear(Duration::from_millis(1)), None);
+        std::thread::scope(|scope| {
+            let waiter = scope.spawn(|| hear(Duration::MAX));
+            health.lose("a reason");
+            assert_eq!(waiter.join().unwrap(), Some(Fault::new("a reason")));
+        });
+        assert_eq!(hear(Duration::MAX), None);
+        assert_eq!(health.why(), "a reason");
     }
 }

@@ -309,7 +309,7 @@ fn perform(gpu: &Gpu, health: &Health, jobs: &Jobs, job: Job) {
                 && !health.is_lost()
                 && let Err(report) = gpu.execute(&batch.lists)
             {
-                health.lose(&report.to_string());
+                health.lose_by_execution(&report);
             }
             // Frees the lists' memory first, so that the next recordings can reuse it.
             batch.lists.clear();

@@ -3,10 +3,15 @@
 
 mod common;
 
+use std::ffi::CStr;
 use std::time::{Duration, Instant};
 
 use ash::vk;
 use common::{Driver, compute, swapchain_info};
+use vitric_vulkan::names::KHR_DEVICE_FAULT_NAME;
+use vitric_vulkan::{
+    DEVICE_FAULT_FLAG_DEVICE_LOST_KHR, DEVICE_FAULT_FLAG_WATCHDOG_TIMEOUT_KHR, DeviceFaultInfoKHR, Vocabulary, commands,
+};
 
 const ENDLESS: &[u8] = include_bytes!("shaders/endless.comp.spv");
 
@@ -18,11 +23,46 @@ fn lose(driver: &Driver) -> Result<(), vk::Result> {
     })
 }
 
+/// Result of a wait for a report of a fault.
+struct Report {
+    code: vk::Result,
+    flags: u32,
+    text: String,
+}
+
+/// Waits for a report of a fault.
+fn next_report(driver: &Driver, timeout: u64) -> Report {
+    let mut info = [DeviceFaultInfoKHR::default(); 2];
+    // SAFETY: the function has the type that belongs to its name, and all pointers are valid.
+    unsafe {
+        let get = driver.instance.fp_v1_0().get_device_proc_addr;
+        let function = get(driver.device.handle(), c"vkGetDeviceFaultReportsKHR".as_ptr()).unwrap();
+        type Reports = <commands::PFN_vkGetDeviceFaultReportsKHR as Vocabulary>::Own;
+        let reports: Reports = std::mem::transmute::<unsafe extern "system" fn(), _>(function);
+        let mut count = 0;
+        if timeout > 0 {
+            assert_eq!(
+                reports(driver.device.handle(), timeout, &raw mut count, std::ptr::null_mut()),
+                vk::Result::SUCCESS
+            );
+            assert_eq!(count, 1);
+            count = 0;
+            let code = reports(driver.device.handle(), timeout, &raw mut count, info.as_mut_ptr());
+            assert_eq!((code, count), (vk::Result::INCOMPLETE, 0));
+        }
+        count = 2;
+        let code = reports(driver.device.handle(), timeout, &raw mut count, info.as_mut_ptr());
+        assert_eq!(count, u32::from(code == vk::Result::SUCCESS));
+        let text = CStr::from_ptr(info[0].description.as_ptr()).to_string_lossy().into_owned();
+        Report { code, flags: info[0].flags, text }
+    }
+}
+
 #[test]
 fn nobody_waits_for_a_lost_device() {
     // SAFETY: this is the process's only test, and no other thread runs yet.
     unsafe { std::env::set_var("VITRIC_TIMEOUT_MS", "300") };
-    let names = [ash::khr::swapchain::NAME, vk::KHR_TIMELINE_SEMAPHORE_NAME];
+    let names = [ash::khr::swapchain::NAME, vk::KHR_TIMELINE_SEMAPHORE_NAME, KHR_DEVICE_FAULT_NAME];
     let driver = Driver::open_for(vk::API_VERSION_1_2, &names);
     let device = &driver.device;
     let surfaces = ash::ext::headless_surface::Instance::new(&driver.entry, &driver.instance);
@@ -54,13 +94,19 @@ fn nobody_waits_for_a_lost_device() {
             &|| swapchains.acquire_next_image(chain, u64::MAX, vk::Semaphore::null(), second).map(drop),
         ];
         std::thread::scope(|scope| {
+            let report = scope.spawn(|| next_report(&driver, u64::MAX));
             let waiters = waits.map(|wait| scope.spawn(wait));
             assert_eq!(lose(&driver), Err(vk::Result::ERROR_DEVICE_LOST));
             for (number, waiter) in waiters.into_iter().enumerate() {
                 assert_eq!(waiter.join().unwrap(), Err(vk::Result::ERROR_DEVICE_LOST), "wait {number}");
             }
+            let Report { code, flags: found, text } = report.join().unwrap();
+            let flags = DEVICE_FAULT_FLAG_DEVICE_LOST_KHR | DEVICE_FAULT_FLAG_WATCHDOG_TIMEOUT_KHR;
+            assert_eq!((code, found), (vk::Result::SUCCESS, flags));
+            assert!(text.contains("timed out"), "{text}");
         });
         assert!(begin.elapsed() < Duration::from_secs(60), "{:?}", begin.elapsed());
+        assert_eq!(next_report(&driver, 0).code, vk::Result::TIMEOUT);
         let info = swapchain_info(surface).old_swapchain(chain);
         assert_eq!(swapchains.create_swapchain(&info, None).unwrap_err(), vk::Result::ERROR_DEVICE_LOST);
         swapchains.destroy_swapchain(chain, None);

@@ -6,8 +6,11 @@ mod common;
 use ash::khr;
 use ash::vk::{self, Handle};
 use common::Driver;
-use vitric_vulkan::names::{EXT_CUSTOM_RESOLVE_NAME, EXT_DEPTH_CLAMP_CONTROL_NAME, KHR_COPY_MEMORY_INDIRECT_NAME, KHR_MAINTENANCE10_NAME};
-use vitric_vulkan::{Newer, Vocabulary, sys};
+use vitric_vulkan::names::{
+    EXT_CUSTOM_RESOLVE_NAME, EXT_DEPTH_CLAMP_CONTROL_NAME, KHR_COPY_MEMORY_INDIRECT_NAME,
+    KHR_DEVICE_ADDRESS_COMMANDS_NAME, KHR_MAINTENANCE10_NAME,
+};
+use vitric_vulkan::{Newer, Vocabulary, commands, sys};
 
 fn heard(driver: &Driver) -> usize {
     let mut messages = driver.messages.lock().unwrap();
@@ -484,4 +487,105 @@ fn custom_resolves_out_of_place_are_survived() {
         assert_eq!(heard(&driver), 0);
     }
     driver.close();
+}
+
+/// Commands at addresses that no memory has, at ranges that end behind their memory, and without
+/// structures.
+#[test]
+fn addresses_without_memory_are_refused() {
+    let names = [
+        vk::KHR_BUFFER_DEVICE_ADDRESS_NAME,
+        vk::KHR_SYNCHRONIZATION2_NAME,
+        vk::EXT_EXTENDED_DYNAMIC_STATE_NAME,
+        vk::EXT_TRANSFORM_FEEDBACK_NAME,
+        vk::EXT_CONDITIONAL_RENDERING_NAME,
+        KHR_DEVICE_ADDRESS_COMMANDS_NAME,
+    ];
+    let driver = Driver::open_for(vk::API_VERSION_1_2, &names);
+    macro_rules! command {
+        ($name:ident, $pfn:ident) => {{
+            let name = concat!(stringify!($name), "\0");
+            // SAFETY: the name is a C string, and the function has the type that belongs to it.
+            unsafe {
+                let found = driver.instance.get_device_proc_addr(driver.device.handle(), name.as_ptr().cast());
+                std::mem::transmute::<unsafe extern "system" fn(), <commands::$pfn as Vocabulary>::Own>(found.unwrap())
+            }
+        }};
+    }
+    let (address, size) = addressed(&driver, 64);
+    let wrong = [(0, 4), (4, 4), (u64::MAX, 4), (address, size + 1), (address + size, 4), (address, u64::MAX)];
+    let fill = command!(vkCmdFillMemoryKHR, PFN_vkCmdFillMemoryKHR);
+    let dispatch = command!(vkCmdDispatchIndirect2KHR, PFN_vkCmdDispatchIndirect2KHR);
+    let draw = command!(vkCmdDrawIndirectCount2KHR, PFN_vkCmdDrawIndirectCount2KHR);
+    let vertices = command!(vkCmdBindVertexBuffers3KHR, PFN_vkCmdBindVertexBuffers3KHR);
+    let indices = command!(vkCmdBindIndexBuffer3KHR, PFN_vkCmdBindIndexBuffer3KHR);
+    let copy = command!(vkCmdCopyMemoryKHR, PFN_vkCmdCopyMemoryKHR);
+    let feedback = command!(vkCmdBeginTransformFeedback2EXT, PFN_vkCmdBeginTransformFeedback2EXT);
+    let end_feedback = command!(vkCmdEndTransformFeedback2EXT, PFN_vkCmdEndTransformFeedback2EXT);
+    let bind_feedback = command!(vkCmdBindTransformFeedbackBuffers2EXT, PFN_vkCmdBindTransformFeedbackBuffers2EXT);
+    let condition = command!(vkCmdBeginConditionalRendering2EXT, PFN_vkCmdBeginConditionalRendering2EXT);
+    heard(&driver);
+    for (address, size) in wrong {
+        let range = commands::DeviceAddressRangeKHR { address, size };
+        let strided = sys::StridedDeviceAddressRangeKHR { address, size, stride: 16 };
+        let dispatched = commands::DispatchIndirect2InfoKHR { address_range: range, ..Default::default() };
+        let counted = commands::DrawIndirectCount2InfoKHR {
+            address_range: strided,
+            count_address_range: range,
+            max_draw_count: 3,
+            ..Default::default()
+        };
+        let vertex = commands::BindVertexBuffer3InfoKHR { address_range: strided, ..Default::default() };
+        let index = commands::BindIndexBuffer3InfoKHR { address_range: range, ..Default::default() };
+        let region = commands::DeviceMemoryCopyKHR { src_range: range, dst_range: range, ..Default::default() };
+        let copied =
+            commands::CopyDeviceMemoryInfoKHR { region_count: 1, regions: &raw const region, ..Default::default() };
+        let captured = commands::BindTransformFeedbackBuffer2InfoEXT { address_range: range, ..Default::default() };
+        let begun = commands::ConditionalRenderingBeginInfo2EXT { address_range: range, ..Default::default() };
+        // SAFETY: usage is valid except for addresses that the driver must refuse.
+        let recorded = driver.run(|_, list| unsafe {
+            fill(list, &raw const range, 0, 7);
+            dispatch(list, &raw const dispatched);
+            draw(list, &raw const counted);
+            vertices(list, 0, 1, &raw const vertex);
+            indices(list, &raw const index);
+            copy(list, &raw const copied);
+            feedback(list, 0, 1, &raw const captured);
+            end_feedback(list, 0, 1, &raw const captured);
+            bind_feedback(list, 0, 1, &raw const captured);
+            condition(list, &raw const begun);
+        });
+        recorded.unwrap();
+        assert_eq!(heard(&driver), 10, "{address:#x}, {size}");
+    }
+    // SAFETY: usage is valid except for pointers that are null.
+    let recorded = driver.run(|_, list| unsafe {
+        fill(list, std::ptr::null(), 0, 7);
+        dispatch(list, std::ptr::null());
+        draw(list, std::ptr::null());
+        vertices(list, 0, 1, std::ptr::null());
+        indices(list, std::ptr::null());
+        copy(list, std::ptr::null());
+        feedback(list, 0, 0, std::ptr::null());
+        end_feedback(list, 0, 0, std::ptr::null());
+        condition(list, std::ptr::null());
+    });
+    recorded.unwrap();
+    driver.close();
+}
+
+/// Returns the address and size of a new buffer.
+fn addressed(driver: &Driver, size: u64) -> (u64, u64) {
+    let addresses = khr::buffer_device_address::Device::new(&driver.instance, &driver.device);
+    let usage = vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS | vk::BufferUsageFlags::TRANSFER_DST;
+    let mut flags = vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
+    let info = vk::MemoryAllocateInfo::default().allocation_size(size).memory_type_index(1).push_next(&mut flags);
+    // SAFETY: valid usage.
+    unsafe {
+        let buffer =
+            driver.device.create_buffer(&vk::BufferCreateInfo::default().size(size).usage(usage), None).unwrap();
+        let memory = driver.device.allocate_memory(&info, None).unwrap();
+        driver.device.bind_buffer_memory(buffer, memory, 0).unwrap();
+        (addresses.get_buffer_device_address(&vk::BufferDeviceAddressInfo::default().buffer(buffer)), size)
+    }
 }

@@ -23,7 +23,10 @@ names! {
     KHR_COMPUTE_SHADER_DERIVATIVES_NAME = c"VK_KHR_compute_shader_derivatives";
     KHR_COPY_MEMORY_INDIRECT_NAME = c"VK_KHR_copy_memory_indirect";
     KHR_INTERNALLY_SYNCHRONIZED_QUEUES_NAME = c"VK_KHR_internally_synchronized_queues";
+    KHR_DEVICE_ADDRESS_COMMANDS_NAME = c"VK_KHR_device_address_commands";
+    KHR_DEVICE_FAULT_NAME = c"VK_KHR_device_fault";
     KHR_MAINTENANCE10_NAME = c"VK_KHR_maintenance10";
+    KHR_MAINTENANCE11_NAME = c"VK_KHR_maintenance11";
     KHR_MAINTENANCE7_NAME = c"VK_KHR_maintenance7";
     KHR_MAINTENANCE8_NAME = c"VK_KHR_maintenance8";
     KHR_MAINTENANCE9_NAME = c"VK_KHR_maintenance9";

@@ -26,6 +26,8 @@ own! {
     usize => usize;
     c_void => c_void;
     sys::CommandBuffer => vk::CommandBuffer;
+    sys::QueryPool => vk::QueryPool;
+    sys::QueryResultFlags => vk::QueryResultFlags;
     sys::Device => vk::Device;
     sys::PhysicalDevice => vk::PhysicalDevice;
     sys::Queue => vk::Queue;

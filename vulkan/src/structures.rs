@@ -1,6 +1,5 @@
 //! The table of structures that are newer than `ash`.
 
-use std::ffi::c_void;
 use std::fmt::{Debug, Formatter};
 use std::ops::{Deref, DerefMut};
 
@@ -113,39 +112,6 @@ structures! {
     SurfaceCapabilitiesPresentWait2KHR = SURFACE_CAPABILITIES_PRESENT_WAIT_2_KHR;
 }
 
-/// A row is a structure that the raw bindings lack, its type's number and its fields of 32 bits.
-macro_rules! unbound {
-    ($($name:ident = $number:literal { $($field:ident),* })*) => {
-        $(
-        #[doc = concat!("`Vk", stringify!($name), "`, as in the registry.")]
-        #[repr(C)]
-        #[derive(Debug, Clone, Copy)]
-        #[expect(missing_docs, reason = "the fields are Vulkan's")]
-        pub struct $name {
-            pub s_type: vk::StructureType,
-            pub next: *mut c_void,
-            $(pub $field: u32,)*
-        }
-
-        // SAFETY: the structure begins with its type and the pointer to the next one, and the
-        // number is that of its type in the registry.
-        unsafe impl TaggedStructure for $name {
-            const STRUCTURE_TYPE: vk::StructureType = vk::StructureType::from_raw($number);
-        }
-
-        impl Default for $name {
-            fn default() -> Self {
-                Self { s_type: Self::STRUCTURE_TYPE, next: std::ptr::null_mut(), $($field: 0,)* }
-            }
-        }
-        )*
-    };
-}
-
-unbound! {
-    PhysicalDevicePrimitiveRestartIndexFeaturesEXT = 1_000_678_000 { primitive_restart_index }
-}
-
 /// Structures that [`vk::PhysicalDeviceProperties2`] may be chained to.
 macro_rules! properties {
     ($($name:ident),*) => { $(
@@ -180,12 +146,5 @@ mod tests {
         for [row, own] in numbers() {
             assert_eq!(row, own);
         }
-    }
-
-    #[test]
-    fn unbound_structures_have_the_layout_of_the_registry() {
-        use std::mem::{offset_of, size_of};
-        type Restart = PhysicalDevicePrimitiveRestartIndexFeaturesEXT;
-        assert_eq!((size_of::<Restart>(), offset_of!(Restart, primitive_restart_index)), (24, 16));
     }
 }

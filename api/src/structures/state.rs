@@ -3,7 +3,11 @@
 use ash::vk;
 use vitric_gpu::command::MAX_NESTED;
 use vitric_memory::PLACED_ALIGNMENT;
-use vitric_vulkan::{Newer, PhysicalDeviceMaintenance7PropertiesKHR, PhysicalDeviceMaintenance9PropertiesKHR, sys};
+use vitric_vulkan::{
+    Newer, PhysicalDeviceDeviceAddressCommandsFeaturesKHR, PhysicalDeviceFaultFeaturesKHR,
+    PhysicalDeviceFaultPropertiesKHR, PhysicalDeviceMaintenance7PropertiesKHR, PhysicalDeviceMaintenance9PropertiesKHR,
+    PhysicalDeviceMaintenance11FeaturesKHR, sys,
+};
 
 use super::Structures;
 use crate::physical::{self, MAX_MULTI_DRAWS, cache_uuid};
@@ -27,6 +31,9 @@ pub(super) fn features(to: &mut impl Structures) {
     to.put(Newer(sys::PhysicalDeviceMaintenance8FeaturesKHR { maintenance8: vk::TRUE, ..Default::default() }));
     to.put(Newer(sys::PhysicalDeviceMaintenance9FeaturesKHR { maintenance9: vk::TRUE, ..Default::default() }));
     to.put(Newer(sys::PhysicalDeviceMaintenance10FeaturesKHR { maintenance10: vk::TRUE, ..Default::default() }));
+    to.put(PhysicalDeviceMaintenance11FeaturesKHR { maintenance11: vk::TRUE, ..Default::default() });
+    to.put(PhysicalDeviceDeviceAddressCommandsFeaturesKHR { device_address_commands: vk::TRUE, ..Default::default() });
+    to.put(PhysicalDeviceFaultFeaturesKHR { device_fault: vk::TRUE, ..Default::default() });
     to.put(Newer(sys::PhysicalDeviceCustomResolveFeaturesEXT { custom_resolve: vk::TRUE, ..Default::default() }));
     // The system gives zeroed pages to each allocation.
     to.put(Newer(sys::PhysicalDeviceZeroInitializeDeviceMemoryFeaturesEXT {
@@ -161,6 +168,8 @@ pub(super) fn properties(to: &mut impl Structures) {
         ..Default::default()
     }));
     to.put(maintenance7());
+    // A device is lost by its first fault.
+    to.put(PhysicalDeviceFaultPropertiesKHR { max_device_fault_count: 1, ..Default::default() });
     to.put(Newer(sys::PhysicalDeviceMaintenance10PropertiesKHR {
         rgba4_opaque_black_swizzled: vk::TRUE,
         resolve_srgb_format_applies_transfer_function: vk::TRUE,

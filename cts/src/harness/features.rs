@@ -246,6 +246,9 @@ features! {
         legacy_attributes: PhysicalDeviceLegacyVertexAttributesFeaturesEXT = EXT_LEGACY_VERTEX_ATTRIBUTES_NAME;
         custom_resolve: PhysicalDeviceCustomResolveFeaturesEXT = EXT_CUSTOM_RESOLVE_NAME;
         maintenance10: PhysicalDeviceMaintenance10FeaturesKHR = KHR_MAINTENANCE10_NAME;
+        maintenance11: PhysicalDeviceMaintenance11FeaturesKHR = KHR_MAINTENANCE11_NAME;
+        address_commands: PhysicalDeviceDeviceAddressCommandsFeaturesKHR = KHR_DEVICE_ADDRESS_COMMANDS_NAME;
+        device_faults: PhysicalDeviceFaultFeaturesKHR = KHR_DEVICE_FAULT_NAME;
         maintenance7: PhysicalDeviceMaintenance7FeaturesKHR = KHR_MAINTENANCE7_NAME;
         maintenance8: PhysicalDeviceMaintenance8FeaturesKHR = KHR_MAINTENANCE8_NAME;
         maintenance9: PhysicalDeviceMaintenance9FeaturesKHR = KHR_MAINTENANCE9_NAME;

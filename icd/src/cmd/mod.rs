@@ -3,6 +3,7 @@
 //! An entry point resolves its handles, builds one `Command` and records it through its
 //! [`Recorder`]. Source: Vulkan specification, "Command Buffers".
 
+pub mod address;
 pub mod bind;
 pub mod draw;
 pub mod feedback;

@@ -4,11 +4,13 @@
 use std::ffi::c_void;
 use std::fmt::Debug;
 use std::sync::{Arc, Once};
+use std::time::Duration;
 
 use ash::vk::{self, Handle, TaggedStructure};
 use vitric_api::debug::Messages;
 use vitric_api::device::{Device, DeviceDesc, check_features};
 use vitric_api::families::{QueueRequest, check_global_priority};
+use vitric_api::health::Fault;
 use vitric_api::pipeline::Programs;
 use vitric_api::queue::{self, Batch};
 use vitric_api::report;
@@ -18,10 +20,12 @@ use vitric_api::{Error, Result};
 use vitric_entry::entry;
 use vitric_gpu::state::DepthLimits;
 use vitric_vulkan::{
-    DevicePipelineBinaryInternalCacheControlKHR, PhysicalDeviceInternallySynchronizedQueuesFeaturesKHR, sys,
+    DEVICE_FAULT_FLAG_DEVICE_LOST_KHR, DEVICE_FAULT_FLAG_WATCHDOG_TIMEOUT_KHR, DeviceFaultDebugInfoKHR,
+    DeviceFaultInfoKHR, DevicePipelineBinaryInternalCacheControlKHR,
+    PhysicalDeviceInternallySynchronizedQueuesFeaturesKHR, sys,
 };
 
-use crate::call::{Array, Call, New, Out, answer, put_name};
+use crate::call::{Array, Call, Listing, New, Out, answer, put_name};
 use crate::object::map::PlacedMaps;
 use crate::object::memory_report::MemoryReports;
 use crate::object::{
@@ -349,6 +353,44 @@ fn get_device_fault_info(
         put_name(&mut out.description, &object.device.health().why());
     }
     Ok(vk::Result::SUCCESS)
+}
+
+/// Reports the fault that lost a device to one caller.
+#[entry(vkGetDeviceFaultReportsKHR)]
+fn get_device_fault_reports(
+    object: &DeviceObject,
+    timeout: u64,
+    #[len] count: *mut u32,
+    out: Listing<'_, DeviceFaultInfoKHR>,
+) -> Result<vk::Result> {
+    let health = object.device.health();
+    let (mut listing, mut listed) = (Some(out), Ok(vk::Result::TIMEOUT));
+    health.report_fault(Duration::from_nanos(timeout), |fault| {
+        let mut is_written = false;
+        let write = |out: &mut DeviceFaultInfoKHR, fault: &Fault| {
+            out.flags = DEVICE_FAULT_FLAG_DEVICE_LOST_KHR;
+            if fault.timed_out {
+                out.flags |= DEVICE_FAULT_FLAG_WATCHDOG_TIMEOUT_KHR;
+            }
+            out.group_id = 1;
+            put_name(&mut out.description, &fault.why);
+            is_written = true;
+        };
+        listed = listing.take().map_or(Err(Error::Unknown), |out| out.put_with([fault].into_iter(), write));
+        is_written
+    });
+    match listing {
+        // No fault has occurred.
+        Some(out) => out.put_with(std::iter::empty(), |_, ()| ()).map(|_| vk::Result::TIMEOUT),
+        None => listed,
+    }
+}
+
+/// Writes nothing: there are no binaries.
+#[entry(vkGetDeviceFaultDebugInfoKHR)]
+fn get_device_fault_debug_info(_: vk::Device, mut info: Out<'_, DeviceFaultDebugInfoKHR>) -> vk::Result {
+    info.vendor_binary_size = 0;
+    vk::Result::SUCCESS
 }
 
 /// Writes the features of a device's own memory, because a group has one device.

@@ -178,6 +178,7 @@ fn get_physical_device_queue_family_properties2(
         out.queue_family_properties = family.properties();
         call.put(out.p_next, families::global_priorities());
         put_ownership(call, out.p_next);
+        call.put(out.p_next, families::optimal_granularity());
     });
 }
 

@@ -82,7 +82,7 @@ macro_rules! entries {
                 level: Level::$newer_level,
                 extension: $newer_extension,
                 core: None,
-                function: erase!(<vitric_vulkan::sys::$newer_pfn as vitric_vulkan::Vocabulary>::Own, $newer_function),
+                function: erase!(<vitric_vulkan::commands::$newer_pfn as vitric_vulkan::Vocabulary>::Own, $newer_function),
             },)*
         ];
     };
@@ -452,6 +452,29 @@ entries! {
     @newer Device, "VK_KHR_copy_memory_indirect", vkCmdCopyMemoryToImageIndirectKHR, PFN_vkCmdCopyMemoryToImageIndirectKHR, cmd::transfer::vkCmdCopyMemoryToImageIndirectKHR;
     @newer Device, "VK_EXT_depth_clamp_control", vkCmdSetDepthClampRangeEXT, PFN_vkCmdSetDepthClampRangeEXT, cmd::state::vkCmdSetDepthClampRangeEXT;
     @newer Device, "VK_KHR_maintenance10", vkCmdEndRendering2KHR, PFN_vkCmdEndRendering2KHR, cmd::rendering::vkCmdEndRendering2KHR;
+    @newer Device, "VK_KHR_device_address_commands", vkCmdBeginConditionalRendering2EXT, PFN_vkCmdBeginConditionalRendering2EXT, cmd::address::vkCmdBeginConditionalRendering2EXT;
+    @newer Device, "VK_KHR_device_address_commands", vkCmdBeginTransformFeedback2EXT, PFN_vkCmdBeginTransformFeedback2EXT, cmd::address::vkCmdBeginTransformFeedback2EXT;
+    @newer Device, "VK_KHR_device_address_commands", vkCmdBindIndexBuffer3KHR, PFN_vkCmdBindIndexBuffer3KHR, cmd::address::vkCmdBindIndexBuffer3KHR;
+    @newer Device, "VK_KHR_device_address_commands", vkCmdBindTransformFeedbackBuffers2EXT, PFN_vkCmdBindTransformFeedbackBuffers2EXT, cmd::address::vkCmdBindTransformFeedbackBuffers2EXT;
+    @newer Device, "VK_KHR_device_address_commands", vkCmdBindVertexBuffers3KHR, PFN_vkCmdBindVertexBuffers3KHR, cmd::address::vkCmdBindVertexBuffers3KHR;
+    @newer Device, "VK_KHR_device_address_commands", vkCmdCopyImageToMemoryKHR, PFN_vkCmdCopyImageToMemoryKHR, cmd::address::vkCmdCopyImageToMemoryKHR;
+    @newer Device, "VK_KHR_device_address_commands", vkCmdCopyMemoryKHR, PFN_vkCmdCopyMemoryKHR, cmd::address::vkCmdCopyMemoryKHR;
+    @newer Device, "VK_KHR_device_address_commands", vkCmdCopyMemoryToImageKHR, PFN_vkCmdCopyMemoryToImageKHR, cmd::address::vkCmdCopyMemoryToImageKHR;
+    @newer Device, "VK_KHR_device_address_commands", vkCmdCopyQueryPoolResultsToMemoryKHR, PFN_vkCmdCopyQueryPoolResultsToMemoryKHR, cmd::address::vkCmdCopyQueryPoolResultsToMemoryKHR;
+    @newer Device, "VK_KHR_device_address_commands", vkCmdDispatchIndirect2KHR, PFN_vkCmdDispatchIndirect2KHR, cmd::address::vkCmdDispatchIndirect2KHR;
+    @newer Device, "VK_KHR_device_address_commands", vkCmdDrawIndexedIndirect2KHR, PFN_vkCmdDrawIndexedIndirect2KHR, cmd::address::vkCmdDrawIndexedIndirect2KHR;
+    @newer Device, "VK_KHR_device_address_commands", vkCmdDrawIndexedIndirectCount2KHR, PFN_vkCmdDrawIndexedIndirectCount2KHR, cmd::address::vkCmdDrawIndexedIndirectCount2KHR;
+    @newer Device, "VK_KHR_device_address_commands", vkCmdDrawIndirect2KHR, PFN_vkCmdDrawIndirect2KHR, cmd::address::vkCmdDrawIndirect2KHR;
+    @newer Device, "VK_KHR_device_address_commands", vkCmdDrawIndirectByteCount2EXT, PFN_vkCmdDrawIndirectByteCount2EXT, cmd::address::vkCmdDrawIndirectByteCount2EXT;
+    @newer Device, "VK_KHR_device_address_commands", vkCmdDrawIndirectCount2KHR, PFN_vkCmdDrawIndirectCount2KHR, cmd::address::vkCmdDrawIndirectCount2KHR;
+    @newer Device, "VK_KHR_device_address_commands", vkCmdDrawMeshTasksIndirect2EXT, PFN_vkCmdDrawMeshTasksIndirect2EXT, cmd::address::vkCmdDrawMeshTasksIndirect2EXT;
+    @newer Device, "VK_KHR_device_address_commands", vkCmdDrawMeshTasksIndirectCount2EXT, PFN_vkCmdDrawMeshTasksIndirectCount2EXT, cmd::address::vkCmdDrawMeshTasksIndirectCount2EXT;
+    @newer Device, "VK_KHR_device_address_commands", vkCmdEndTransformFeedback2EXT, PFN_vkCmdEndTransformFeedback2EXT, cmd::address::vkCmdEndTransformFeedback2EXT;
+    @newer Device, "VK_KHR_device_address_commands", vkCmdFillMemoryKHR, PFN_vkCmdFillMemoryKHR, cmd::address::vkCmdFillMemoryKHR;
+    @newer Device, "VK_KHR_device_address_commands", vkCmdUpdateMemoryKHR, PFN_vkCmdUpdateMemoryKHR, cmd::address::vkCmdUpdateMemoryKHR;
+    @newer Device, "VK_KHR_device_address_commands", vkCmdWriteMarkerToMemoryAMD, PFN_vkCmdWriteMarkerToMemoryAMD, cmd::address::vkCmdWriteMarkerToMemoryAMD;
+    @newer Device, "VK_KHR_device_fault", vkGetDeviceFaultDebugInfoKHR, PFN_vkGetDeviceFaultDebugInfoKHR, device::vkGetDeviceFaultDebugInfoKHR;
+    @newer Device, "VK_KHR_device_fault", vkGetDeviceFaultReportsKHR, PFN_vkGetDeviceFaultReportsKHR, device::vkGetDeviceFaultReportsKHR;
     @newer Device, "VK_KHR_pipeline_binary", vkCreatePipelineBinariesKHR, PFN_vkCreatePipelineBinariesKHR, object::pipeline::binary::vkCreatePipelineBinariesKHR;
     @newer Device, "VK_KHR_pipeline_binary", vkDestroyPipelineBinaryKHR, PFN_vkDestroyPipelineBinaryKHR, object::pipeline::binary::vkDestroyPipelineBinaryKHR;
     @newer Device, "VK_KHR_pipeline_binary", vkGetPipelineBinaryDataKHR, PFN_vkGetPipelineBinaryDataKHR, object::pipeline::binary::vkGetPipelineBinaryDataKHR;

@@ -14,8 +14,11 @@ use crate::gpu::{DeviceLost, Gpu};
 
 /// A message that says which command stopped the GPU and why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct LossReport(String);
+#[error("{text}")]
+pub struct LossReport {
+    text: String,
+    timed_out: bool,
+}
 
 impl LossReport {
     /// Reports a command that did not end.
@@ -33,12 +36,18 @@ impl LossReport {
             DeviceLost::OutOfMemory => "there is no memory for an image".into(),
             DeviceLost::FarMemory(failed) => failed.to_string(),
         };
-        Self(format!("{running}: {why}"))
+        let timed_out = matches!(lost, DeviceLost::TimedOut(_) | DeviceLost::EventNotSet);
+        Self { text: format!("{running}: {why}"), timed_out }
     }
 
     /// Reports a panic.
     fn of_panic(panic: &(dyn Any + Send), running: &RunningCommand) -> Self {
-        Self(format!("{running}: {}", panics::describe(panic)))
+        Self { text: format!("{running}: {}", panics::describe(panic)), timed_out: false }
+    }
+
+    /// Returns true if a command exceeded a time limit.
+    pub fn timed_out(&self) -> bool {
+        self.timed_out
     }
 }
 

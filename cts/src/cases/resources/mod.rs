@@ -1,5 +1,6 @@
 //! Chapter "Resource Creation": buffers, images and their views.
 
+mod address_commands;
 mod compression;
 pub(in crate::cases) mod device_addresses;
 mod image_views;

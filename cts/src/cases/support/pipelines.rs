@@ -33,6 +33,8 @@ pub(in crate::cases) struct PipelineDesc<'a> {
     pub(in crate::cases) locations: Option<&'a [u32]>,
     /// The indices of colours, depth and stencil as input attachments.
     pub(in crate::cases) inputs: Option<(&'a [u32], [u32; 2])>,
+    /// Vertices of binding 0, if there are any.
+    pub(in crate::cases) vertices: Option<VertexLayout<'a>>,
     /// Chain of structures that are newer than `ash`.
     pub(in crate::cases) next: *const c_void,
 }
@@ -52,9 +54,18 @@ impl PipelineDesc<'_> {
             flags: vk::PipelineCreateFlags::empty(),
             locations: None,
             inputs: None,
+            vertices: None,
             next: std::ptr::null(),
         }
     }
+}
+
+/// Layout of vertices.
+#[derive(Clone, Copy)]
+pub(in crate::cases) struct VertexLayout<'a> {
+    pub(in crate::cases) attributes: &'a [vk::VertexInputAttributeDescription],
+    /// Distance in bytes; `None` if commands set it.
+    pub(in crate::cases) stride: Option<u32>,
 }
 
 /// A format that a device may store with depth and stencil in one word.
@@ -149,7 +160,14 @@ pub(in crate::cases) fn pipeline_with(
 ) -> Result<vk::Pipeline, Outcome> {
     let (stages, topology) = stages(gpu, desc, between)?;
     let tessellation = vk::PipelineTessellationStateCreateInfo::default().patch_control_points(3);
-    let input = vk::PipelineVertexInputStateCreateInfo::default();
+    let bindings = desc.vertices.map(|vertices| vk::VertexInputBindingDescription {
+        stride: vertices.stride.unwrap_or(0),
+        ..Default::default()
+    });
+    let attributes = desc.vertices.map_or(&[][..], |vertices| vertices.attributes);
+    let input = vk::PipelineVertexInputStateCreateInfo::default()
+        .vertex_binding_descriptions(bindings.as_slice())
+        .vertex_attribute_descriptions(attributes);
     let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(topology);
     let side = desc.side as f32;
     let viewports = [vk::Viewport { width: side, height: side, max_depth: 1.0, ..Default::default() }];
@@ -169,8 +187,13 @@ pub(in crate::cases) fn pipeline_with(
         .collect();
     let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends);
     let (depth, of_sample) = (depth_tests(desc.depth), matches!(desc.depth, Depth::OfSample(..)));
-    let dynamic = [vk::DynamicState::STENCIL_REFERENCE];
-    let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&dynamic[..usize::from(of_sample)]);
+    let has_dynamic_stride = desc.vertices.is_some_and(|vertices| vertices.stride.is_none());
+    let dynamic = [
+        (of_sample, vk::DynamicState::STENCIL_REFERENCE),
+        (has_dynamic_stride, vk::DynamicState::VERTEX_INPUT_BINDING_STRIDE_EXT),
+    ];
+    let dynamic: Vec<_> = dynamic.into_iter().filter(|(is_set, _)| *is_set).map(|(_, state)| state).collect();
+    let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&dynamic);
     let info = vk::GraphicsPipelineCreateInfo { p_next: desc.next, ..Default::default() }
         .flags(desc.flags)
         .stages(&stages)
