@@ -305,9 +305,15 @@ fn subgroup_sizes() -> vk::PhysicalDeviceSubgroupSizeControlProperties<'static> 
         .required_subgroup_size_stages(STAGES)
 }
 
-/// Returns no accelerated operation: no dot product is faster than separate instructions.
+/// Returns the accelerated operations: those on packed bytes, which have instructions of the IR.
 fn integer_dot_product_properties() -> vk::PhysicalDeviceShaderIntegerDotProductProperties<'static> {
     vk::PhysicalDeviceShaderIntegerDotProductProperties::default()
+        .integer_dot_product4x8_bit_packed_unsigned_accelerated(true)
+        .integer_dot_product4x8_bit_packed_signed_accelerated(true)
+        .integer_dot_product4x8_bit_packed_mixed_signedness_accelerated(true)
+        .integer_dot_product_accumulating_saturating4x8_bit_packed_unsigned_accelerated(true)
+        .integer_dot_product_accumulating_saturating4x8_bit_packed_signed_accelerated(true)
+        .integer_dot_product_accumulating_saturating4x8_bit_packed_mixed_signedness_accelerated(true)
 }
 
 fn texel_buffer_alignment() -> vk::PhysicalDeviceTexelBufferAlignmentProperties<'static> {

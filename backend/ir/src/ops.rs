@@ -63,6 +63,7 @@ operations! {
     /// Operation on two words.
     BinaryOp, 2 {
         IAdd: I32, ISub: I32, IMul: I32, SDiv: I32, UDiv: I32, SRem: I32, UMod: I32, UMulHi: I32, SMulHi: I32,
+        SDot: I32, UDot: I32, SUDot: I32,
         And: I32, Or: I32, Xor: I32, Shl: I32, ShrLogical: I32, ShrArithmetic: I32,
         SMin: I32, SMax: I32, UMin: I32, UMax: I32,
         IEq: Bool, INe: Bool, SLt: Bool, SLe: Bool, ULt: Bool, ULe: Bool,
@@ -234,7 +235,28 @@ impl UnaryOp {
     }
 }
 
+/// Returns the sum of the four products of the bytes of two dwords, which are signed or not.
+#[inline(always)]
+fn dot(a: u32, b: u32, (is_a_signed, is_b_signed): (bool, bool)) -> u32 {
+    let byte = |word: u32, at: u32, is_signed: bool| {
+        let byte = (word >> (8 * at)) as u8;
+        if is_signed { byte as i8 as u32 } else { byte.into() }
+    };
+    (0..4).fold(0u32, |sum, at| sum.wrapping_add(byte(a, at, is_a_signed).wrapping_mul(byte(b, at, is_b_signed))))
+}
+
 impl BinaryOp {
+    /// Returns true if the first and the second operand are signed, for the dot products of four
+    /// bytes.
+    pub const fn dot_signs(self) -> Option<(bool, bool)> {
+        match self {
+            Self::SDot => Some((true, true)),
+            Self::UDot => Some((false, false)),
+            Self::SUDot => Some((true, false)),
+            _ => None,
+        }
+    }
+
     /// Computes the result for one lane.
     #[inline(always)]
     pub fn apply(self, a: u32, b: u32) -> u32 {
@@ -261,6 +283,9 @@ impl BinaryOp {
             Self::UMod => a.checked_rem(b).unwrap_or(u32::MAX),
             Self::UMulHi => ((u64::from(a) * u64::from(b)) >> 32) as u32,
             Self::SMulHi => ((i64::from(sa) * i64::from(sb)) >> 32) as u32,
+            Self::SDot => dot(a, b, (true, true)),
+            Self::UDot => dot(a, b, (false, false)),
+            Self::SUDot => dot(a, b, (true, false)),
             Self::And | Self::LogicalAnd => a & b,
             Self::Or | Self::LogicalOr => a | b,
             Self::Xor | Self::LogicalNe => a ^ b,

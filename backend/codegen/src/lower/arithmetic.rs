@@ -250,6 +250,11 @@ impl Lower<'_> {
                 let parts = self.multiply_high(if op == BinaryOp::UMulHi { V::MulEvenU } else { V::MulEvenS }, a, b);
                 self.set_vector(result, parts);
             }
+            BinaryOp::SDot | BinaryOp::UDot | BinaryOp::SUDot => {
+                let (a, b) = (self.vector(a), self.vector(b));
+                let sum = self.dot_of_bytes(op, a, b);
+                self.set_vector(result, sum);
+            }
             BinaryOp::SDiv | BinaryOp::UDiv | BinaryOp::SRem | BinaryOp::UMod => {
                 let may_be_zero = self.constant(b).is_none_or(|divisor| divisor == 0);
                 let (a, b) = (self.vector(a), self.vector(b));

@@ -4,7 +4,7 @@
 //! other operands stay in registers, a row each. All paths compute the same bits.
 
 use iced_x86::Code;
-use vitric_ir::{BLOCK, MatrixMultiply, MatrixOp, PACKED_BLOCK, Value};
+use vitric_ir::{BLOCK, BinaryOp, MatrixMultiply, MatrixOp, PACKED_BLOCK, Value};
 
 use super::super::machine::{Mem, Operand, VECTOR};
 use super::super::table::{Shift, V};
@@ -175,6 +175,28 @@ impl Lower<'_> {
         let change = Operand::Change { from: sum.at(0), to };
         self.plain(Code::EVEX_Vpdpbusd_zmm_k1z_zmm_zmmm512b32, &[change, Operand::Use(unsigned.at(0)), signed]);
         WaveRegs::one(to)
+    }
+
+    /// Returns the sums of the products of four bytes.
+    pub(super) fn dot_of_bytes(&mut self, op: BinaryOp, a: WaveRegs, b: WaveRegs) -> WaveRegs {
+        let (is_a_signed, is_b_signed) = op.dot_signs().unwrap_or_default();
+        if !has_byte_products(self.target) {
+            let (a, b) = (self.extended(a, is_a_signed), self.extended(b, is_b_signed));
+            let [even, odd] = [0, 1].map(|at| self.pair_product(a[at], b[at]));
+            return self.vector2(V::AddI, even, Source::WaveRegs(odd));
+        }
+        let zero = self.zero_vector();
+        if is_a_signed != is_b_signed {
+            return self.byte_product(zero, b, Source::WaveRegs(a));
+        }
+        let correction = self.sums_of_columns(&[b], is_b_signed);
+        let moved = self.vector2(V::Xor, a, Source::Constant(0x8080_8080));
+        if is_b_signed {
+            let sum = self.byte_product(zero, moved, Source::WaveRegs(b));
+            return self.vector2(V::SubI, sum, Source::WaveRegs(correction));
+        }
+        let sum = self.byte_product(zero, b, Source::WaveRegs(moved));
+        self.vector2(V::AddI, sum, Source::WaveRegs(correction))
     }
 
     /// Multiplies bytes that are extended to 16 bits.

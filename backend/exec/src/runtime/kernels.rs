@@ -36,8 +36,8 @@ fn binary_lanes(op: BinaryOp, a: &Lanes, b: &Lanes) -> Lanes {
     per_operation!(
         op,
         BinaryOp [
-            IAdd, ISub, IMul, And, Or, Xor, Shl, ShrLogical, ShrArithmetic, SMin, SMax, UMin, UMax, IEq, INe, SLt, SLe, ULt,
-            ULe, LogicalAnd, LogicalOr, LogicalEq, LogicalNe, FAdd, FSub, FMul, FDiv, FMin, FMax, FMinNum, FMaxNum, FEq, FNe,
+            IAdd, ISub, IMul, SDot, UDot, SUDot, And, Or, Xor, Shl, ShrLogical, ShrArithmetic, SMin, SMax, UMin, UMax, IEq,
+            INe, SLt, SLe, ULt, ULe, LogicalAnd, LogicalOr, LogicalEq, LogicalNe, FAdd, FSub, FMul, FDiv, FMin, FMax, FMinNum, FMaxNum, FEq, FNe,
             FLt, FLe
         ],
         CHOSEN => each(|lane| CHOSEN.apply(a[lane], b[lane])),

@@ -16,13 +16,15 @@ pub(super) fn is_dot(op: Op) -> bool {
 
 impl Translator<'_> {
     pub(super) fn integer_dot(&mut self, inst: &Instruction) -> Result<()> {
-        let (ty, id) = (inst.word(0)?, inst.word(1)?);
         let (signed_a, signed_b) = match inst.op {
             Op::SDot | Op::SDotAccSat => (true, true),
             Op::UDot | Op::UDotAccSat => (false, false),
             _ => (true, false),
         };
-        let to = Number::of(self.module, ty)?;
+        let to = Number::of(self.module, inst.word(0)?)?;
+        if let Some(sum) = self.dot_of_packed(inst, (signed_a, signed_b), to)? {
+            return self.define_dot(inst, sum, signed_a);
+        }
         let left = self.dot_operand(inst.word(2)?, signed_a, to)?;
         let right = self.dot_operand(inst.word(3)?, signed_b, to)?;
         if left.len() != right.len() || left.is_empty() {
@@ -31,6 +33,32 @@ impl Translator<'_> {
         let b = &mut self.builder;
         let products: Vec<Value> = left.iter().zip(&right).map(|(&x, &y)| b.binary(B::IMul, x, y)).collect();
         let sum = products[1..].iter().fold(products[0], |sum, &product| b.binary(B::IAdd, sum, product));
+        self.define_dot(inst, sum, signed_a)
+    }
+
+    /// Returns the product of two dwords of four bytes.
+    fn dot_of_packed(&mut self, inst: &Instruction, signs: (bool, bool), to: Number) -> Result<Option<Value>> {
+        let [(left_type, left), (right_type, right)] =
+            [self.typed_words(inst.word(2)?)?, self.typed_words(inst.word(3)?)?];
+        let (&[left], &[right]) = (&left[..], &right[..]) else { return Ok(None) };
+        for ty in [left_type, right_type] {
+            if Number::of(self.module, ty)? != Number::Int(32) {
+                return Ok(None);
+            }
+        }
+        let op = match signs {
+            (true, true) => B::SDot,
+            (false, false) => B::UDot,
+            _ => B::SUDot,
+        };
+        let sum = self.builder.binary(op, left, right);
+        Ok(Some(if to == Number::Int(64) { self.builder.extend(sum, signs.0) } else { sum }))
+    }
+
+    /// Defines the result of a dot product, which is a sum of products.
+    fn define_dot(&mut self, inst: &Instruction, sum: Value, signed_a: bool) -> Result<()> {
+        let (ty, id) = (inst.word(0)?, inst.word(1)?);
+        let to = Number::of(self.module, ty)?;
         let saturates = matches!(inst.op, Op::SDotAccSat | Op::UDotAccSat | Op::SUDotAccSat);
         let value = if saturates {
             let accumulator = self.word(inst.word(4)?)?;
