@@ -103,8 +103,8 @@ impl QueueRequest {
 /// Fails if a device cannot have the requested queues.
 ///
 /// # Errors
-/// [`Error::InitializationFailed`], with a message, for an unknown family, a family that is repeated
-/// with equal flags, more queues than the family has, or a priority outside 0 to 1.
+/// [`Error::InitializationFailed`], with a message, for an unknown family, a family that is
+/// repeated with equal flags, more queues than the family has, or a priority outside 0 to 1.
 pub fn check(messages: &Messages, wanted: &[QueueRequest]) -> Result<()> {
     let problem = wanted.iter().enumerate().find_map(|(number, one)| {
         let (family, count) = (one.family, one.priorities.len());

@@ -124,7 +124,7 @@ fn devices_with_queues_that_cannot_be() {
 
 #[test]
 fn queues_with_flags_that_are_not_enabled() {
-    let driver = Driver::open();
+    let driver = Driver::open_for(vk::API_VERSION_1_1, &[]);
     for flag in [vk::DeviceQueueCreateFlags::PROTECTED.as_raw(), 1 << 2, 1 << 9] {
         let flags = vk::DeviceQueueCreateFlags::from_raw(flag);
         let queues = [vk::DeviceQueueCreateInfo::default().flags(flags).queue_priorities(&[1.0])];

@@ -84,8 +84,8 @@ pub fn block_words(of: &FormatInfo, block: &[u8; 16], x: u32, y: u32) -> Texel {
     })
 }
 
-/// Rounds a component of a texel of an ASTC block, as bits of a float, down to a code of 8 bits. The
-/// result is the component that a decoder of 8-bit texels returns.
+/// Rounds a component of a texel of an ASTC block, as bits of a float, down to a code of 8 bits.
+/// The result is the component that a decoder of 8-bit texels returns.
 ///
 /// Source: Khronos Data Format Specification, "ASTC", "LDR and HDR Profile Decode Modes".
 pub fn rounded_to_code(component: u32) -> u32 {

@@ -526,7 +526,8 @@ fn slices(call: Call<'_>, info: &vk::ImageViewCreateInfo<'_>) -> Option<(u32, u3
     Some((sliced.slice_offset, sliced.slice_count))
 }
 
-/// Returns true if a view decodes ASTC blocks to 8-bit codes. Blocks of sRGB always decode to codes.
+/// Returns true if a view decodes ASTC blocks to 8-bit codes. Blocks of sRGB always decode to
+/// codes.
 fn decodes_codes(call: Call<'_>, info: &vk::ImageViewCreateInfo<'_>) -> bool {
     let is_linear = format::info(info.format).is_some_and(|info| info.class != format::Class::Srgb);
     let mode: Option<&vk::ImageViewASTCDecodeModeEXT<'_>> = call.find(info.p_next);

@@ -1,5 +1,5 @@
-//! Decode modes of ASTC blocks. The components have 16 bits, which half floats round and 8-bit codes
-//! cut. Source: `VK_EXT_astc_decode_mode`.
+//! Decode modes of ASTC blocks. The components have 16 bits, which half floats round and 8-bit
+//! codes cut. Source: `VK_EXT_astc_decode_mode`.
 
 use ash::ext;
 use ash::vk::{self, Format as F};
