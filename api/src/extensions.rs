@@ -320,6 +320,8 @@ pub const TABLE: &[Extension] = &[
         V1_4,
         &[PROPERTIES2, "VK_KHR_copy_commands2", "VK_KHR_format_feature_flags2"],
     ),
+    row("VK_EXT_legacy_dithering", 2, Device, None, &[PROPERTIES2, VERSION_1_1])
+        .limited("Of unsigned normalized formats with up to 8 bits a component."),
     row("VK_EXT_load_store_op_none", 1, Device, None, &[]),
     row("VK_EXT_memory_priority", 1, Device, None, &[PROPERTIES2]).limited("Priorities have no effect."),
     row(

@@ -217,6 +217,9 @@ pub(crate) fn render_pass(gpu: &Gpu, target: &Target, desc: PassDesc) -> Result<
     if has_depth {
         subpass = subpass.depth_stencil_attachment(&depth);
     }
+    if target.dithers {
+        subpass = subpass.flags(vk::SubpassDescriptionFlags::ENABLE_LEGACY_DITHERING_EXT);
+    }
     let subpasses = [subpass];
     let info = vk::RenderPassCreateInfo::default().attachments(&attachments).subpasses(&subpasses);
     // SAFETY: the info is valid.

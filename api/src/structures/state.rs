@@ -22,6 +22,8 @@ pub(super) fn features(to: &mut impl Structures) {
     pipelines(to);
     to.put(vk::PhysicalDeviceDepthClampZeroOneFeaturesEXT::default().depth_clamp_zero_one(true));
     to.put(vk::PhysicalDeviceFaultFeaturesEXT::default().device_fault(true));
+    // Colours of up to 8 bits are dithered when they are encoded.
+    to.put(vk::PhysicalDeviceLegacyDitheringFeaturesEXT::default().legacy_dithering(true));
     // Every queue takes submissions of several threads.
     to.put(Newer(sys::PhysicalDeviceInternallySynchronizedQueuesFeaturesKHR {
         internally_synchronized_queues: vk::TRUE,

@@ -4,6 +4,7 @@
 //! from the command stream instead of the value here. Source: Vulkan specification, "Pipelines",
 //! "Render Pass".
 
+mod depth_limits;
 mod dynamic_state3;
 mod extended;
 mod patches;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 
 use ash::vk;
 
+pub use depth_limits::{DepthClampRange, DepthLimits};
 pub use dynamic_state3::{BlendEquation, SetBlend, VertexInput};
 pub use extended::{ExtendedState, MAX_BINDINGS};
 pub use patches::{PatchPrograms, PatchState, Subdivision};
@@ -100,6 +102,8 @@ pub struct SubpassDesc {
     pub rate: Option<RateAttachment>,
     /// Samples with which attachments of one sample are rendered to.
     pub implicit: Option<ImplicitSamples>,
+    /// True if colours are dithered.
+    pub dithers: bool,
 }
 
 /// Samples of single-sampled attachments during a pass. At its end a colour is the average of its
@@ -170,6 +174,11 @@ impl PassDesc {
         subpass.map_or_else(Vec::new, |subpass| subpass.colors.iter().map(format).collect())
     }
 
+    /// Returns true if a subpass dithers colours.
+    pub fn dithers(&self, subpass: u32) -> bool {
+        self.subpasses.get(subpass as usize).is_some_and(|subpass| subpass.dithers)
+    }
+
     /// Returns true if a subpass reads its own depth/stencil attachment as an input attachment.
     pub fn reads_depths(&self, subpass: u32) -> bool {
         let subpass = self.subpasses.get(subpass as usize);
@@ -202,38 +211,6 @@ pub struct VertexAttribute {
     pub format: vk::Format,
     /// Offset in the element, in bytes.
     pub offset: u32,
-}
-
-/// Range of depths that an application defines: its ends as bits of floats.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct DepthClampRange([u32; 2]);
-
-impl DepthClampRange {
-    /// Returns the range from a depth to one that is not lower.
-    pub fn new(min: f32, max: f32) -> Self {
-        Self([min.to_bits(), max.to_bits()])
-    }
-
-    /// Returns the ends.
-    pub fn ends(self) -> [f32; 2] {
-        self.0.map(f32::from_bits)
-    }
-}
-
-/// Range to which depths of fragments are clamped. Source: Vulkan specification, "Depth Clamping
-/// and Range Adjustment".
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum DepthLimits {
-    /// The viewport's range of depths.
-    #[default]
-    Viewport,
-    /// A range of the application: `depthClampControl`.
-    Range(DepthClampRange),
-    /// 0 to 1: `depthClampZeroOne`.
-    ZeroOne,
-    /// The range of the attachment's format: `depthClampZeroOne` with
-    /// `VK_EXT_depth_range_unrestricted`.
-    Format,
 }
 
 /// Rasterization state.
@@ -471,6 +448,8 @@ pub struct PipelineState {
     pub raster: RasterState,
     /// Multisample state.
     pub multisample: MultisampleState,
+    /// True if colours are dithered, see `VK_EXT_legacy_dithering`.
+    pub dithers: bool,
     /// Sizes of fragments, unless dynamic.
     pub rate: RateState,
     /// Depth and stencil; `None` when the subpass has no such attachment.
@@ -536,6 +515,7 @@ impl PipelineState {
                 alpha_to_one: false,
                 custom: None,
             },
+            dithers: false,
             rate: RateState::default(),
             depth_stencil: None,
             logic_op: None,

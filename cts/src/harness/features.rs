@@ -213,6 +213,7 @@ features! {
         host_copies: PhysicalDeviceHostImageCopyFeaturesEXT = EXT_HOST_IMAGE_COPY_NAME;
         unused_attachments: PhysicalDeviceDynamicRenderingUnusedAttachmentsFeaturesEXT =
             EXT_DYNAMIC_RENDERING_UNUSED_ATTACHMENTS_NAME;
+        dithering: PhysicalDeviceLegacyDitheringFeaturesEXT = EXT_LEGACY_DITHERING_NAME;
         libraries: PhysicalDeviceGraphicsPipelineLibraryFeaturesEXT = EXT_GRAPHICS_PIPELINE_LIBRARY_NAME;
         maintenance5: PhysicalDeviceMaintenance5FeaturesKHR = KHR_MAINTENANCE5_NAME;
         maintenance6: PhysicalDeviceMaintenance6FeaturesKHR = KHR_MAINTENANCE6_NAME;

@@ -274,6 +274,8 @@ pub struct Target {
     pub depth: vk::Format,
     pub clear: [f32; 4],
     pub clear_depth: vk::ClearDepthStencilValue,
+    /// The subpass dithers colours.
+    pub dithers: bool,
     /// Offset, and distance of rows, of a colour image that is stored in rows, in bytes.
     pub rows: Option<[u64; 2]>,
 }
@@ -287,6 +289,7 @@ impl Default for Target {
             depth: vk::Format::UNDEFINED,
             clear: [0.0; 4],
             clear_depth: vk::ClearDepthStencilValue { depth: 1.0, stencil: 0 },
+            dithers: false,
             rows: None,
         }
     }

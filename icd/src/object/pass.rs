@@ -63,6 +63,7 @@ macro_rules! subpass {
             colors: used($call, $info.p_color_attachments, $info.color_attachment_count),
             resolves: used($call, $info.p_resolve_attachments, $info.color_attachment_count),
             depth_stencil: $call.get($info.p_depth_stencil_attachment).and_then(Reference::used),
+            dithers: $info.flags.contains(vk::SubpassDescriptionFlags::ENABLE_LEGACY_DITHERING_EXT),
             ..SubpassDesc::default()
         }
     };

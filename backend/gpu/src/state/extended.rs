@@ -170,6 +170,7 @@ impl PipelineState {
             && self.logic_op == other.logic_op
             && self.blend == other.blend
             && self.multisample == other.multisample
+            && self.dithers == other.dithers
             && coverage(self) == coverage(other)
     }
 

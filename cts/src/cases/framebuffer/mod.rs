@@ -1,3 +1,5 @@
-//! Chapter "The Framebuffer": blending, logic operations, write masks, sRGB.
+//! Chapter "The Framebuffer": blending, logic operations, write masks, sRGB,
+//! dithering.
 
 mod blending;
+mod dithering;

@@ -105,6 +105,8 @@ struct Fragment {
 /// The fragment output interface.
 struct Output {
     multisample: MultisampleState,
+    /// True if colours are dithered.
+    dithers: bool,
     /// True if sample locations are custom, and the custom locations.
     locations: (bool, Option<SampleLocations>),
     logic_op_enable: bool,
@@ -276,6 +278,7 @@ impl Parts {
             scissors: shaders.scissors.clone(),
             raster: shaders.raster,
             multisample: MultisampleState { min_sample_shading, ..output.multisample },
+            dithers: output.dithers,
             rate: shaders.rate,
             depth_stencil: fragment.depth_stencil.map(|state| without_aspects(state, unused)),
             logic_op: output.logic_op_enable.then_some(output.logic_op),
@@ -511,6 +514,7 @@ impl Output {
                 alpha_to_one: false,
                 custom: None,
             },
+            dithers: false,
             locations: (false, None),
             logic_op_enable: false,
             logic_op: vk::LogicOp::default(),
@@ -534,6 +538,15 @@ fn color_locations(call: Call<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) ->
     (!locations.iter().copied().eq(0..locations.len() as u32)).then(|| locations.to_vec())
 }
 
+/// Returns true if a pipeline dithers colours: by its subpass, or by its own flag without one.
+fn dithers(builder: &PipelineBuilder<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> bool {
+    let flag = sys::PipelineCreateFlags2::ENABLE_LEGACY_DITHERING_EXT.bits();
+    match builder.object.passes.get(info.render_pass.as_raw()) {
+        Some(pass) => pass.dithers(info.subpass),
+        None => info.has_newer(builder.call, flag),
+    }
+}
+
 fn output(builder: &PipelineBuilder<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic: DynamicState) -> Output {
     let ordered = vk::PipelineColorBlendStateCreateFlags::RASTERIZATION_ORDER_ATTACHMENT_ACCESS_EXT;
     let call = builder.call;
@@ -550,6 +563,7 @@ fn output(builder: &PipelineBuilder<'_>, info: &vk::GraphicsPipelineCreateInfo<'
         }
     }
     Output {
+        dithers: dithers(builder, info),
         multisample: multisample_state(call, multisample),
         locations: multisample.and_then(|state| custom_locations(call, state)).unwrap_or_default(),
         logic_op_enable: state.is_some_and(|state| state.logic_op_enable != 0),

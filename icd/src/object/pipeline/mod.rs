@@ -317,9 +317,14 @@ trait PipelineInfo {
     /// Returns true if any of some flags is set. `VkPipelineCreateFlags2CreateInfoKHR` has
     /// precedence.
     fn has(&self, call: Call<'_>, wanted: vk::PipelineCreateFlags) -> bool {
+        self.has_newer(call, wanted.as_raw().into())
+    }
+
+    /// Returns true if any of some flags is set, which may be among those of 64 bits only.
+    fn has_newer(&self, call: Call<'_>, wanted: u64) -> bool {
         let long: Option<&vk::PipelineCreateFlags2CreateInfoKHR<'_>> = call.find(self.next());
         let flags = long.map_or(u64::from(self.own_flags().as_raw()), |long| long.flags.as_raw());
-        flags & u64::from(wanted.as_raw()) != 0
+        flags & wanted != 0
     }
 }
 

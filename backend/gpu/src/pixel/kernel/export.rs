@@ -10,7 +10,7 @@ use vitric_exec::format_ir::{self as routines, Words, clamped};
 use vitric_format as format;
 use vitric_format::{Class, FormatInfo};
 use vitric_ir::elementary::{max_of_numbers, min_of_numbers};
-use vitric_ir::{BinaryOp as B, Builder, Type, Value};
+use vitric_ir::{BinaryOp as B, Builder, Type, UnaryOp as U, Value};
 
 use crate::state::BlendState;
 
@@ -25,6 +25,8 @@ pub struct Export {
     pub logic_op: Option<vk::LogicOp>,
     /// True if alpha is replaced by one.
     pub alpha_to_one: bool,
+    /// True if colours are dithered where the format's codes are coarse.
+    pub dithers: bool,
 }
 
 /// Colours of a fragment, from red to alpha.
@@ -36,12 +38,60 @@ pub struct Colors {
     pub second: [Value; 4],
     /// Blend constants.
     pub constants: [Value; 4],
+    /// Offset of the pixel's colours in codes, from [`dither`], if they are dithered.
+    pub dither: Option<Value>,
+}
+
+/// Most bits of a component that is dithered.
+const MAX_DITHERED_BITS: u8 = 8;
+
+/// Returns the offset of a pixel's colours for ordered dithering, more than -1/2 and less than 1/2.
+/// Squares of 4x4 pixels have all of 16 offsets. A number that is a code stays the same, and others
+/// become one of the two next codes.
+///
+/// Source: `VK_EXT_legacy_dithering`, which leaves the algorithm open.
+pub fn dither(b: &mut Builder, place: [Value; 2]) -> Value {
+    let [x, y] = place.map(|place| b.unary(U::FToS, place));
+    let mixed = b.binary(B::Xor, x, y);
+    let one = b.int(1);
+    // The order of bits is that of a Bayer matrix: neighbours differ in the highest bit.
+    let bits = [(mixed, 0, 3), (y, 0, 2), (mixed, 1, 1), (y, 1, 0)];
+    let number = bits.into_iter().fold(None, |sum, (value, from, to)| {
+        let (from, to) = (b.int(from), b.int(to));
+        let bit = b.binary(B::ShrLogical, value, from);
+        let bit = b.binary(B::And, bit, one);
+        let bit = b.binary(B::Shl, bit, to);
+        Some(sum.map_or(bit, |sum| b.binary(B::Or, sum, bit)))
+    });
+    let number = number.unwrap_or(one);
+    let (number, step, first) = (b.unary(U::SToF, number), b.float(1.0 / 16.0), b.float(-15.0 / 32.0));
+    let scaled = b.binary(B::FMul, number, step);
+    b.binary(B::FAdd, scaled, first)
 }
 
 impl Export {
     /// Returns true if blending takes place.
     fn blends(&self) -> bool {
         self.blend.enable && !self.info.class.is_integer() && self.logic_op.is_none()
+    }
+
+    /// Returns true if colours of the attachment are dithered.
+    pub fn can_dither(&self) -> bool {
+        let is_coarse = self.info.channels.iter().all(|channel| channel.bits <= MAX_DITHERED_BITS);
+        self.dithers && self.info.class == Class::Unorm && is_coarse
+    }
+
+    /// Adds the pixel's offset to colours.
+    fn dithered(&self, b: &mut Builder, mut color: [Value; 4], offset: Value) -> [Value; 4] {
+        for channel in self.info.channels {
+            let component = &mut color[usize::from(channel.component)];
+            let code = b.float(1.0 / ((1u32 << channel.bits) - 1) as f32);
+            let step = b.binary(B::FMul, offset, code);
+            // The sum must not be outside of the range that encoding clamps to.
+            *component = clamped(b, *component, 0.0);
+            *component = b.binary(B::FAdd, *component, step);
+        }
+        color
     }
 
     /// Returns the logic operation, if the format supports logic operations.
@@ -84,6 +134,10 @@ impl Export {
             }
         }
         let color = if self.blends() { self.blended(b, &colors, stored) } else { colors.source };
+        let color = match colors.dither {
+            Some(offset) => self.dithered(b, color, offset),
+            None => color,
+        };
         let mut words = routines::encode(b, self.info, color)?;
         if let Some(op) = self.logic() {
             words = words.iter().zip(stored).map(|(&source, &stored)| logic(b, op, source, stored)).collect();

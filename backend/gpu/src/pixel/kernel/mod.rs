@@ -370,8 +370,14 @@ struct Attachment {
 fn attachments(pipeline: &PipelineState) -> Vec<Attachment> {
     let exported = |(location, format): (usize, &Option<&'static FormatInfo>)| {
         let (info, blend) = ((*format)?, *pipeline.blend.get(location)?);
-        let alpha_to_one = pipeline.multisample.alpha_to_one;
-        Some(Attachment { location, export: Export { info, blend, logic_op: pipeline.logic_op, alpha_to_one } })
+        let export = Export {
+            info,
+            blend,
+            logic_op: pipeline.logic_op,
+            alpha_to_one: pipeline.multisample.alpha_to_one,
+            dithers: pipeline.dithers,
+        };
+        Some(Attachment { location, export })
     };
     pipeline.color_formats.iter().enumerate().filter_map(exported).collect()
 }
@@ -537,7 +543,11 @@ impl Linker {
             let word = |component: usize| outputs.find(*location, component as u32, index);
             std::array::from_fn(|component| word(component).map_or(nothing, |word| words[word]))
         };
-        let colors = Colors { source: color(0), second: color(1), constants };
+        let dither = export.can_dither().then(|| {
+            let place = [self.pixel(0), self.pixel(1)];
+            export::dither(&mut self.b, place)
+        });
+        let colors = Colors { source: color(0), second: color(1), constants, dither };
         let stored_words = if export.needs_stored() { routines::words(export.info) } else { 0 };
         let mut stored = stored;
         let stored: Vec<Value> = (0..stored_words).map(|word| stored(self, word)).collect();

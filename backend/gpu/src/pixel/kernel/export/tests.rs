@@ -57,7 +57,8 @@ fn any_export(state: &mut u64) -> Export {
     ];
     let logic_op = random(state).is_multiple_of(4).then(|| vk::LogicOp::from_raw((random(state) % 16) as i32));
     let info = format::info(pick(state, &formats)).unwrap();
-    Export { info, blend: any_blend(state), logic_op, alpha_to_one: random(state).is_multiple_of(8) }
+    let alpha_to_one = random(state).is_multiple_of(8);
+    Export { info, blend: any_blend(state), logic_op, alpha_to_one, dithers: false }
 }
 
 fn function(export: &Export) -> (vitric_ir::Function, usize) {
@@ -66,7 +67,7 @@ fn function(export: &Export) -> (vitric_ir::Function, usize) {
     let inputs: Vec<Value> =
         (0..INPUTS as u32).map(|slot| b.input(slot, [ty, ty, Type::F32, Type::I32][slot as usize / 4])).collect();
     let four = |first: usize| std::array::from_fn(|index| inputs[first + index]);
-    let colors = Colors { source: four(0), second: four(4), constants: four(8) };
+    let colors = Colors { source: four(0), second: four(4), constants: four(8), dither: None };
     let words = export.words(&mut b, colors, &inputs[12..]).unwrap();
     let count = words.len();
     for (slot, value) in (0..).zip(words) {
@@ -205,12 +206,47 @@ fn masks_count_by_the_channels_of_the_format() {
     ] {
         let info = format::info(format).unwrap();
         let blend = BlendState { write_mask, ..BlendState::default() };
-        let export = Export { info, blend, logic_op: None, alpha_to_one: false };
+        let export = Export { info, blend, logic_op: None, alpha_to_one: false, dithers: false };
         assert_eq!(
             (export.writes_any(), export.needs_stored()),
             (writes_any, needs_stored),
             "{format:?} {write_mask:?}"
         );
+    }
+}
+
+/// The pixels of a square have the two next codes, in shares that the colour decides. A colour that
+/// is a code stays the same.
+#[test]
+fn squares_of_dithered_pixels_have_the_mean() {
+    let info = format::info(vk::Format::R8_UNORM).unwrap();
+    let export =
+        |info| Export { info, blend: BlendState::default(), logic_op: None, alpha_to_one: false, dithers: true };
+    let fine = format::info(vk::Format::R16_UNORM).unwrap();
+    assert!(export(info).can_dither() && !export(fine).can_dither());
+    let blend = BlendState { write_mask: vk::ColorComponentFlags::RGBA, ..BlendState::default() };
+    let export = Export { blend, ..export(info) };
+    let mut b = Builder::new();
+    let place = [0, 1].map(|slot| b.input(slot, Type::F32));
+    let color = b.input(2, Type::F32);
+    let dither = Some(dither(&mut b, place));
+    let colors = Colors { source: [color; 4], second: [color; 4], constants: [color; 4], dither };
+    let words = export.words(&mut b, colors, &[]).unwrap();
+    b.push(Inst::Output { slot: 0, value: words[0] });
+    let function = b.finish();
+    for (color, low, high) in
+        [(100.25, 12, 4), (100.5, 8, 8), (7.0, 16, 0), (0.0, 16, 0), (255.0, 16, 0), (f32::NAN, 16, 0)]
+    {
+        let pixel = |number: u8| {
+            let place = [number % 4 + 160, number / 4 + 96].map(|axis| f32::from(axis) + 0.5);
+            vec![place[0].to_bits(), place[1].to_bits(), (color / 255.0f32).to_bits()]
+        };
+        let pixels: Vec<_> = (0..16).map(pixel).collect();
+        let sum = std::cell::Cell::new(0);
+        run_everywhere(&function, &pixels, 1, |_, output| sum.set(sum.get() + (output[0] & 255)));
+        let one = low * color as u32 + high * (color as u32 + 1);
+        assert!(sum.get() > 0 || one == 0, "{color}");
+        assert!(sum.get().is_multiple_of(one.max(1)), "{color}: {} is no multiple of {one}", sum.get());
     }
 }
 
