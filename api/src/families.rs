@@ -226,11 +226,12 @@ mod tests {
     }
 
     #[test]
-    fn families_that_share_are_several() {
+    fn families_that_share_are_different() {
         let messages = Messages::default();
         let (shared, exclusive) = (vk::SharingMode::CONCURRENT, vk::SharingMode::EXCLUSIVE);
-        assert!(check_sharing(&messages, shared, &[0, 2]).is_ok() && check_sharing(&messages, exclusive, &[]).is_ok());
-        for bad in [&[][..], &[1], &[1, 1], &[0, 3]] {
+        assert!([&[1][..], &[0, 2]].iter().all(|good| check_sharing(&messages, shared, good).is_ok()));
+        assert!(check_sharing(&messages, exclusive, &[]).is_ok());
+        for bad in [&[][..], &[1, 1], &[0, 3]] {
             assert!(check_sharing(&messages, shared, bad).is_err(), "{bad:?}");
         }
     }

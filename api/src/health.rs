@@ -38,6 +38,8 @@ pub struct Fault {
     pub why: String,
     /// True if a command exceeded the time limit.
     pub timed_out: bool,
+    /// Message of the program that aborted, if one has.
+    pub message: Option<Vec<u8>>,
     /// True if the application has received its report.
     is_reported: bool,
 }
@@ -94,6 +96,11 @@ impl Health {
         self.fault.lock().as_ref().map_or_else(String::new, |fault| fault.why.clone())
     }
 
+    /// Returns the message of the program that aborted, if one has.
+    pub fn abort_message(&self) -> Option<Vec<u8>> {
+        self.fault.lock().as_ref().and_then(|fault| fault.message.clone())
+    }
+
     /// Marks the device as lost because it is being destroyed, so that waits in other threads end.
     pub(crate) fn end(&self) {
         self.lost.store(true, Ordering::Release);
@@ -106,7 +113,8 @@ impl Health {
 
     /// Marks the device as lost because a command list could not be executed.
     pub(crate) fn lose_by_execution(&self, report: &LossReport) {
-        self.lose_by(Fault { timed_out: report.timed_out(), ..Fault::new(&report.to_string()) });
+        let (timed_out, message) = (report.timed_out(), report.message().map(<[u8]>::to_vec));
+        self.lose_by(Fault { timed_out, message, ..Fault::new(&report.to_string()) });
     }
 
     fn lose_by(&self, fault: Fault) {

@@ -5,7 +5,10 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use ash::vk;
-use vitric_vulkan::{Newer, PresentWait2InfoKHR, SurfaceCapabilitiesPresentWait2KHR, Vocabulary, names, sys};
+use vitric_vulkan::{
+    Newer, PresentWait2InfoKHR, SWAPCHAIN_CREATE_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_EXT,
+    SurfaceCapabilitiesPresentWait2KHR, SwapchainFlagsSurfaceCapabilitiesEXT, Vocabulary, names, sys,
+};
 
 const FIFO_LATEST_READY: vk::PresentModeKHR = vk::PresentModeKHR::from_raw(1_000_361_000);
 
@@ -60,6 +63,11 @@ impl Application {
                 names::KHR_PRESENT_MODE_FIFO_LATEST_READY_NAME,
                 vk::EXT_IMAGE_COMPRESSION_CONTROL_NAME,
                 vk::EXT_IMAGE_COMPRESSION_CONTROL_SWAPCHAIN_NAME,
+                vk::EXT_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_NAME,
+                names::EXT_MULTISAMPLED_RENDER_TO_SWAPCHAIN_NAME,
+                vk::KHR_DYNAMIC_RENDERING_NAME,
+                vk::KHR_DEPTH_STENCIL_RESOLVE_NAME,
+                vk::KHR_CREATE_RENDERPASS2_NAME,
             ];
             let (priorities, names) = ([1.0], names.map(|name| name.as_ptr()));
             let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
@@ -520,6 +528,63 @@ fn images_of_swapchains_are_not_compressed() {
             assert_eq!(found.image_compression_flags, F::DISABLED);
             swapchains.destroy_swapchain(chain, None);
         }
+    }
+    application.close();
+}
+
+/// The flag of images that are rendered to with more samples than they have is supported, and such
+/// an image is cleared by a pass with four samples.
+#[test]
+fn images_of_swapchains_are_rendered_to_with_several_samples() {
+    let application = Application::start();
+    let device = &application.device;
+    let capabilities = ash::khr::get_surface_capabilities2::Instance::new(&application.entry, &application.instance);
+    let mut flags = SwapchainFlagsSurfaceCapabilitiesEXT::default();
+    let wanted = SWAPCHAIN_CREATE_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_EXT;
+    // SAFETY: infos are valid and handles alive.
+    unsafe {
+        let mut all = vk::SurfaceCapabilities2KHR { p_next: (&raw mut flags).cast(), ..Default::default() };
+        let info = vk::PhysicalDeviceSurfaceInfo2KHR::default().surface(application.surface);
+        capabilities.get_physical_device_surface_capabilities2(application.physical, &info, &mut all).unwrap();
+        assert!(flags.swapchain_supported_flags.contains(wanted), "{:?}", flags.swapchain_supported_flags);
+        let chain = application.swapchain(wanted, vk::PresentModeKHR::FIFO);
+        let swapchains = ash::khr::swapchain::Device::new(&application.instance, device);
+        let fence = device.create_fence(&vk::FenceCreateInfo::default(), None).unwrap();
+        let (index, _) = swapchains.acquire_next_image(chain, u64::MAX, vk::Semaphore::null(), fence).unwrap();
+        device.wait_for_fences(&[fence], true, u64::MAX).unwrap();
+        let image = swapchains.get_swapchain_images(chain).unwrap()[index as usize];
+        let range = vk::ImageSubresourceRange {
+            aspect_mask: vk::ImageAspectFlags::COLOR,
+            level_count: 1,
+            layer_count: 1,
+            ..Default::default()
+        };
+        let info = vk::ImageViewCreateInfo::default().image(image).view_type(vk::ImageViewType::TYPE_2D);
+        let info = info.format(vk::Format::B8G8R8A8_UNORM).subresource_range(range);
+        let view = device.create_image_view(&info, None).unwrap();
+        let colors = [vk::RenderingAttachmentInfo::default()
+            .image_view(view)
+            .image_layout(vk::ImageLayout::GENERAL)
+            .load_op(vk::AttachmentLoadOp::CLEAR)
+            .store_op(vk::AttachmentStoreOp::STORE)
+            .resolve_mode(vk::ResolveModeFlags::AVERAGE)];
+        let mut samples = vk::MultisampledRenderToSingleSampledInfoEXT::default()
+            .multisampled_render_to_single_sampled_enable(true)
+            .rasterization_samples(vk::SampleCountFlags::TYPE_4);
+        let area = vk::Rect2D { extent: vk::Extent2D { width: 32, height: 16 }, ..Default::default() };
+        let info = vk::RenderingInfo::default().render_area(area).layer_count(1).color_attachments(&colors);
+        let rendering = ash::khr::dynamic_rendering::Device::new(&application.instance, device);
+        let pool = device.create_command_pool(&vk::CommandPoolCreateInfo::default(), None).unwrap();
+        let info_of_list = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
+        let lists = device.allocate_command_buffers(&info_of_list).unwrap();
+        device.begin_command_buffer(lists[0], &vk::CommandBufferBeginInfo::default()).unwrap();
+        rendering.cmd_begin_rendering(lists[0], &info.push_next(&mut samples));
+        rendering.cmd_end_rendering(lists[0]);
+        device.end_command_buffer(lists[0]).unwrap();
+        let queue = device.get_device_queue(0, 0);
+        device.queue_submit(queue, &[vk::SubmitInfo::default().command_buffers(&lists)], vk::Fence::null()).unwrap();
+        device.queue_wait_idle(queue).unwrap();
+        swapchains.destroy_swapchain(chain, None);
     }
     application.close();
 }

@@ -15,10 +15,12 @@ names! {
     EXT_DEPTH_CLAMP_CONTROL_NAME = c"VK_EXT_depth_clamp_control";
     EXT_LEGACY_VERTEX_ATTRIBUTES_NAME = c"VK_EXT_legacy_vertex_attributes";
     EXT_CUSTOM_RESOLVE_NAME = c"VK_EXT_custom_resolve";
+    EXT_MULTISAMPLED_RENDER_TO_SWAPCHAIN_NAME = c"VK_EXT_multisampled_render_to_swapchain";
     EXT_PRIMITIVE_RESTART_INDEX_NAME = c"VK_EXT_primitive_restart_index";
     EXT_SHADER_FLOAT8_NAME = c"VK_EXT_shader_float8";
     EXT_SHADER_REPLICATED_COMPOSITES_NAME = c"VK_EXT_shader_replicated_composites";
     EXT_SHADER_SUBGROUP_PARTITIONED_NAME = c"VK_EXT_shader_subgroup_partitioned";
+    EXT_VERTEX_ATTRIBUTE_ROBUSTNESS_NAME = c"VK_EXT_vertex_attribute_robustness";
     EXT_ZERO_INITIALIZE_DEVICE_MEMORY_NAME = c"VK_EXT_zero_initialize_device_memory";
     KHR_COMPUTE_SHADER_DERIVATIVES_NAME = c"VK_KHR_compute_shader_derivatives";
     KHR_COPY_MEMORY_INDIRECT_NAME = c"VK_KHR_copy_memory_indirect";
@@ -35,6 +37,8 @@ names! {
     KHR_PRESENT_MODE_FIFO_LATEST_READY_NAME = c"VK_KHR_present_mode_fifo_latest_ready";
     KHR_PRESENT_WAIT2_NAME = c"VK_KHR_present_wait2";
     KHR_SHADER_BFLOAT16_NAME = c"VK_KHR_shader_bfloat16";
+    KHR_SHADER_ABORT_NAME = c"VK_KHR_shader_abort";
+    KHR_SHADER_CONSTANT_DATA_NAME = c"VK_KHR_shader_constant_data";
     KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION_NAME = c"VK_KHR_shader_relaxed_extended_instruction";
     KHR_SHADER_UNTYPED_POINTERS_NAME = c"VK_KHR_shader_untyped_pointers";
     KHR_UNIFIED_IMAGE_LAYOUTS_NAME = c"VK_KHR_unified_image_layouts";

@@ -91,6 +91,7 @@ structures! {
     PhysicalDeviceShaderSubgroupPartitionedFeaturesEXT = PHYSICAL_DEVICE_SHADER_SUBGROUP_PARTITIONED_FEATURES_EXT;
     PhysicalDeviceShaderUntypedPointersFeaturesKHR = PHYSICAL_DEVICE_SHADER_UNTYPED_POINTERS_FEATURES_KHR;
     PhysicalDeviceUnifiedImageLayoutsFeaturesKHR = PHYSICAL_DEVICE_UNIFIED_IMAGE_LAYOUTS_FEATURES_KHR;
+    PhysicalDeviceVertexAttributeRobustnessFeaturesEXT = PHYSICAL_DEVICE_VERTEX_ATTRIBUTE_ROBUSTNESS_FEATURES_EXT;
     PhysicalDeviceVulkan14Features = PHYSICAL_DEVICE_VULKAN_1_4_FEATURES;
     PhysicalDeviceVulkan14Properties = PHYSICAL_DEVICE_VULKAN_1_4_PROPERTIES;
     PhysicalDeviceZeroInitializeDeviceMemoryFeaturesEXT = PHYSICAL_DEVICE_ZERO_INITIALIZE_DEVICE_MEMORY_FEATURES_EXT;

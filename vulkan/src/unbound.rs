@@ -17,6 +17,9 @@ pub type AddressCommandFlagsKHR = u32;
 /// `VkDeviceFaultFlagsKHR`.
 pub type DeviceFaultFlagsKHR = u32;
 
+/// `VK_SWAPCHAIN_CREATE_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_BIT_EXT`.
+pub const SWAPCHAIN_CREATE_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_EXT: vk::SwapchainCreateFlagsKHR =
+    vk::SwapchainCreateFlagsKHR::from_raw(1 << 8);
 /// `VK_DEVICE_FAULT_FLAG_DEVICE_LOST_KHR`.
 pub const DEVICE_FAULT_FLAG_DEVICE_LOST_KHR: DeviceFaultFlagsKHR = 1;
 /// `VK_DEVICE_FAULT_FLAG_WATCHDOG_TIMEOUT_KHR`.
@@ -184,7 +187,29 @@ unbound! {
         16 vendor_binary_size: u32,
         24 vendor_binary_data: *mut c_void,
     }
+    PhysicalDeviceShaderAbortFeaturesKHR = 1_000_233_000, 24 {
+        16 shader_abort: vk::Bool32,
+    }
+    DeviceFaultShaderAbortMessageInfoKHR = 1_000_233_001, 32 {
+        16 message_data_size: u64,
+        24 message_data: *mut c_void,
+    }
+    PhysicalDeviceShaderAbortPropertiesKHR = 1_000_233_002, 24 {
+        16 max_shader_abort_message_size: u64,
+    }
+    PhysicalDeviceShaderConstantDataFeaturesKHR = 1_000_231_000, 24 {
+        16 shader_constant_data: vk::Bool32,
+    }
+    PhysicalDeviceMultisampledRenderToSwapchainFeaturesEXT = 1_000_616_000, 24 {
+        16 multisampled_render_to_swapchain: vk::Bool32,
+    }
+    SwapchainFlagsSurfaceCapabilitiesEXT = 1_000_616_001, 24 {
+        16 swapchain_supported_flags: vk::SwapchainCreateFlagsKHR,
+    }
 }
+
+// SAFETY: the registry says that the structure extends the other.
+unsafe impl vk::ExtendsPhysicalDeviceProperties2 for PhysicalDeviceShaderAbortPropertiesKHR {}
 
 // SAFETY: the registry says that the structure extends the other.
 unsafe impl vk::ExtendsPhysicalDeviceProperties2 for PhysicalDeviceFaultPropertiesKHR {}

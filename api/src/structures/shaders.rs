@@ -1,7 +1,11 @@
 //! Features of shaders and of their memory access beyond Vulkan's core versions.
 
 use ash::vk;
-use vitric_vulkan::{Newer, PhysicalDeviceComputeShaderDerivativesPropertiesKHR, sys};
+use vitric_ir::interface::abort::MAX_ABORT_BYTES;
+use vitric_vulkan::{
+    Newer, PhysicalDeviceComputeShaderDerivativesPropertiesKHR, PhysicalDeviceShaderAbortFeaturesKHR,
+    PhysicalDeviceShaderAbortPropertiesKHR, PhysicalDeviceShaderConstantDataFeaturesKHR, sys,
+};
 
 use super::Structures;
 
@@ -25,6 +29,8 @@ pub(super) fn features(to: &mut impl Structures) {
         shader_untyped_pointers: vk::TRUE,
         ..Default::default()
     }));
+    to.put(PhysicalDeviceShaderConstantDataFeaturesKHR { shader_constant_data: vk::TRUE, ..Default::default() });
+    to.put(PhysicalDeviceShaderAbortFeaturesKHR { shader_abort: vk::TRUE, ..Default::default() });
     // Derivatives use quads of four lanes in every stage.
     to.put(
         vk::PhysicalDeviceComputeShaderDerivativesFeaturesNV::default()
@@ -98,6 +104,10 @@ pub(super) fn features(to: &mut impl Structures) {
 }
 
 pub(super) fn properties(to: &mut impl Structures) {
+    to.put(PhysicalDeviceShaderAbortPropertiesKHR {
+        max_shader_abort_message_size: MAX_ABORT_BYTES.into(),
+        ..Default::default()
+    });
     // Invocations of mesh and task shaders do not form quads.
     to.put(PhysicalDeviceComputeShaderDerivativesPropertiesKHR::default());
     to.put(

@@ -6,7 +6,7 @@ use vitric_memory::PLACED_ALIGNMENT;
 use vitric_vulkan::{
     Newer, PhysicalDeviceDeviceAddressCommandsFeaturesKHR, PhysicalDeviceFaultFeaturesKHR,
     PhysicalDeviceFaultPropertiesKHR, PhysicalDeviceMaintenance7PropertiesKHR, PhysicalDeviceMaintenance9PropertiesKHR,
-    PhysicalDeviceMaintenance11FeaturesKHR, sys,
+    PhysicalDeviceMaintenance11FeaturesKHR, PhysicalDeviceMultisampledRenderToSwapchainFeaturesEXT, sys,
 };
 
 use super::Structures;
@@ -37,6 +37,15 @@ pub(super) fn features(to: &mut impl Structures) {
     to.put(PhysicalDeviceDeviceAddressCommandsFeaturesKHR { device_address_commands: vk::TRUE, ..Default::default() });
     to.put(PhysicalDeviceFaultFeaturesKHR { device_fault: vk::TRUE, ..Default::default() });
     to.put(Newer(sys::PhysicalDeviceCustomResolveFeaturesEXT { custom_resolve: vk::TRUE, ..Default::default() }));
+    to.put(PhysicalDeviceMultisampledRenderToSwapchainFeaturesEXT {
+        multisampled_render_to_swapchain: vk::TRUE,
+        ..Default::default()
+    });
+    // Attributes without a description read as zeros.
+    to.put(Newer(sys::PhysicalDeviceVertexAttributeRobustnessFeaturesEXT {
+        vertex_attribute_robustness: vk::TRUE,
+        ..Default::default()
+    }));
     // The system gives zeroed pages to each allocation.
     to.put(Newer(sys::PhysicalDeviceZeroInitializeDeviceMemoryFeaturesEXT {
         zero_initialize_device_memory: vk::TRUE,

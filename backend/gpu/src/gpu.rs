@@ -13,7 +13,12 @@ use vitric_base::workers::Workers;
 use vitric_exec::Inlining;
 use vitric_exec::bindings::{DescriptorResolver, NoDescriptors};
 use vitric_exec::texture::Routines;
-use vitric_memory::{AddressSpace, Buffer, DecodedCache, InUse, OutOfMemory, Residency, Surface, SynchronizedMemory};
+use vitric_ir::interface::abort::{
+    ABORT_ADDRESS, ABORT_AREA_BYTES, ABORT_MESSAGE_OFFSET, ABORT_SIZE_OFFSET, MAX_ABORT_BYTES,
+};
+use vitric_memory::{
+    AddressSpace, Allocation, Buffer, DecodedCache, InUse, OutOfMemory, Residency, Surface, SynchronizedMemory,
+};
 
 use crate::geometry::{FrontScratch, MergedMode, Posh, Triangles};
 use crate::hiz::{Hiz, HizCache};
@@ -151,6 +156,8 @@ struct Units {
     started: Instant,
     routines: Arc<Routines>,
     addresses: AddressSpace,
+    /// Memory for the message of a program that aborts.
+    abort_area: OnceLock<Arc<Allocation>>,
     descriptor_resolver: OnceLock<Arc<dyn DescriptorResolver>>,
     triangles: ObjectPool<Triangles>,
     tiles: ObjectPool<TileScratch>,
@@ -182,6 +189,7 @@ impl Gpu {
             started: Instant::now(),
             routines: Arc::new(Routines::new(decoded.clone())),
             addresses: AddressSpace::default(),
+            abort_area: OnceLock::new(),
             descriptor_resolver: OnceLock::new(),
             triangles: ObjectPool::new(MAX_KEPT),
             tiles: ObjectPool::new(config.threads),
@@ -303,6 +311,31 @@ impl Gpu {
     /// Returns the memory that programs access by address.
     pub fn addresses(&self) -> &AddressSpace {
         &self.units.addresses
+    }
+
+    /// Sets the memory to which programs that abort write, of [`ABORT_AREA_BYTES`]. Without it,
+    /// they end without a message. Later calls have no effect.
+    pub fn set_abort_area(&self, area: &Arc<Allocation>) {
+        if self.units.abort_area.set(area.clone()).is_ok() {
+            area.keep_resident(0..ABORT_AREA_BYTES);
+            self.addresses().reserve(area, ABORT_ADDRESS);
+        }
+    }
+
+    /// Returns the message of the first invocation that aborted, if one has.
+    pub(crate) fn abort_message(&self) -> Option<Vec<u8>> {
+        let area = self.units.abort_area.get()?;
+        let dword = |offset: u64| {
+            let mut bytes = [0; 4];
+            area.read(offset, &mut bytes);
+            u32::from_le_bytes(bytes)
+        };
+        if dword(0) == 0 {
+            return None;
+        }
+        let mut message = vec![0; dword(ABORT_SIZE_OFFSET.into()).min(MAX_ABORT_BYTES) as usize];
+        area.read(ABORT_MESSAGE_OFFSET.into(), &mut message);
+        Some(message)
     }
 
     /// Sets the resolver of descriptors. Later calls have no effect.

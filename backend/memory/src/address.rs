@@ -153,6 +153,14 @@ impl AddressSpace {
         true
     }
 
+    /// Assigns an address below those of all other allocations, which must be free.
+    pub fn reserve(&self, allocation: &Arc<Allocation>, address: u64) {
+        let mut space = self.0.lock();
+        let mut ranges = space.now.ranges.clone();
+        ranges.push((address, allocation.clone()));
+        space.now = Arc::new(Addresses::new(ranges));
+    }
+
     /// Removes the address of an allocation, if it has one.
     pub fn withdraw(&self, allocation: &Arc<Allocation>) {
         let mut space = self.0.lock();

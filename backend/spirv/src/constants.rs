@@ -106,6 +106,9 @@ impl Constants {
             Op::ConstantFalse => Ok(vec![0]),
             Op::SpecConstantTrue => Ok(vec![given.map_or(1, |word| u64::from(word != 0))]),
             Op::SpecConstantFalse => Ok(vec![given.map_or(0, |word| u64::from(word != 0))]),
+            Op::Constant | Op::SpecConstant if matches!(module.ty(ty)?, Ty::Array(..)) => {
+                self.data(module, ty, inst.rest(2), special.map(|special| (special, specialization)))
+            }
             Op::Constant | Op::SpecConstant => {
                 let literal = u64::from(inst.word(2)?) | u64::from(inst.words.get(3).copied().unwrap_or(0)) << 32;
                 Ok(vec![Number::of(module, ty)?.canonical(given.unwrap_or(literal))])
@@ -123,6 +126,32 @@ impl Constants {
             Op::SpecConstantOp => self.operation(module, inst, ty),
             _ => Ok(vec![0; self.words(module, ty)? as usize]),
         }
+    }
+
+    /// Returns the elements of an array of integers that are packed in words, or in the values of a
+    /// specialization.
+    fn data(
+        &self,
+        module: &Module,
+        ty: u32,
+        words: &[u32],
+        special: Option<(u32, &Specialization)>,
+    ) -> Result<Vec<u64>> {
+        let &Ty::Array(element, length) = module.ty(ty)? else { return Err(Error::Malformed("data of no array")) };
+        let &Ty::Int(bits) = module.ty(element)? else { return Err(Error::Malformed("data that are not integers")) };
+        let number = Number::of(module, element)?;
+        let own = || words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+        let given = special.map_or_else(Vec::new, |(special, values)| {
+            let values = values.iter().filter(|(id, _)| *id == special);
+            values.flat_map(|(_, value)| value.to_le_bytes()).collect()
+        });
+        let bytes = if given.is_empty() { own() } else { given };
+        let (width, count) = (bits as usize / 8, self.length(length)? as usize);
+        if bytes.len() / width < count {
+            return Err(Error::Malformed("fewer data than elements"));
+        }
+        let value = |bytes: &[u8]| bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
+        Ok(bytes.chunks_exact(width).take(count).map(|bytes| number.canonical(value(bytes))).collect())
     }
 
     fn composite(&self, parts: &[u32]) -> Result<Vec<u64>> {

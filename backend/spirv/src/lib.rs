@@ -59,7 +59,8 @@ pub enum Error {
 /// Result of reading or translating SPIR-V.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Values of specialization constants: constant id and value of up to 64 bits, zero-extended.
+/// Values of specialization constants: constant id and value of up to 64 bits, zero-extended. An
+/// array of more bits has several values with its id, in order.
 pub type Specialization = Vec<(u32, u64)>;
 
 /// Entry point of a module and its use in a pipeline.

@@ -489,9 +489,16 @@ fn storage_class(word: u32) -> Result<StorageClass> {
     StorageClass::from_u32(word).ok_or(Error::Malformed("unknown storage class"))
 }
 
+/// Numbers of supported capabilities that the crate `spirv` does not name: `AbortKHR` and
+/// `ConstantDataKHR`.
+const NEWEST_CAPABILITIES: [u32; 2] = [5120, 5146];
+
 /// Refuses capabilities that are not supported, or whose absence would change results.
 fn check_capability(word: u32) -> Result<()> {
     use spirv::Capability as C;
+    if NEWEST_CAPABILITIES.contains(&word) {
+        return Ok(());
+    }
     let capability = C::from_u32(word).ok_or_else(|| Error::Unsupported(format!("capability {word}")))?;
     let refused = [
         C::Kernel,

@@ -45,6 +45,26 @@ impl Instruction {
     }
 }
 
+/// `OpAbortKHR`.
+const ABORT: u32 = 5121;
+/// `OpConstantDataKHR`.
+const CONSTANT_DATA: u32 = 5147;
+/// `OpSpecConstantDataKHR`.
+const SPEC_CONSTANT_DATA: u32 = 5148;
+
+/// Returns the operation with a number.
+///
+/// The crate `spirv` has no names for the newest operations. They are read as forms of others that
+/// no valid module has: constants whose type is an array, and an unreachable end with operands.
+fn operation(number: u32) -> Option<Op> {
+    match number {
+        ABORT => Some(Op::Unreachable),
+        CONSTANT_DATA => Some(Op::Constant),
+        SPEC_CONSTANT_DATA => Some(Op::SpecConstant),
+        number => Op::from_u32(number),
+    }
+}
+
 /// Newest accepted version of SPIR-V: 1.6. Later versions may change the meaning of words.
 const MAX_VERSION: u32 = 0x0001_0600;
 
@@ -71,7 +91,7 @@ pub(super) fn instructions(words: &[u32]) -> Result<Vec<Instruction>> {
             return Err(Error::Malformed("an instruction reaches beyond the end"));
         }
         let number = first & 0xffff;
-        let op = Op::from_u32(number).ok_or_else(|| Error::Unsupported(format!("operation {number}")))?;
+        let op = operation(number).ok_or_else(|| Error::Unsupported(format!("operation {number}")))?;
         out.push(Instruction { op, words: rest[1..count].to_vec() });
         rest = &rest[count..];
     }

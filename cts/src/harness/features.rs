@@ -247,6 +247,9 @@ features! {
         legacy_attributes: PhysicalDeviceLegacyVertexAttributesFeaturesEXT = EXT_LEGACY_VERTEX_ATTRIBUTES_NAME;
         custom_resolve: PhysicalDeviceCustomResolveFeaturesEXT = EXT_CUSTOM_RESOLVE_NAME;
         maintenance10: PhysicalDeviceMaintenance10FeaturesKHR = KHR_MAINTENANCE10_NAME;
+        aborts: PhysicalDeviceShaderAbortFeaturesKHR = KHR_SHADER_ABORT_NAME;
+        constant_data: PhysicalDeviceShaderConstantDataFeaturesKHR = KHR_SHADER_CONSTANT_DATA_NAME;
+        vertex_robustness: PhysicalDeviceVertexAttributeRobustnessFeaturesEXT = EXT_VERTEX_ATTRIBUTE_ROBUSTNESS_NAME;
         maintenance11: PhysicalDeviceMaintenance11FeaturesKHR = KHR_MAINTENANCE11_NAME;
         address_commands: PhysicalDeviceDeviceAddressCommandsFeaturesKHR = KHR_DEVICE_ADDRESS_COMMANDS_NAME;
         device_faults: PhysicalDeviceFaultFeaturesKHR = KHR_DEVICE_FAULT_NAME;

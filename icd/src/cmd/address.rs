@@ -263,7 +263,6 @@ fn write_marker_to_memory(call: Call<'_>, recorder: Recorder<'_>, info: In<'_, M
     recorder.record(Command::FillBuffer { target, offset: 0, size: 4, word: info.marker })
 }
 
-#[expect(clippy::too_many_arguments, reason = "the parameters of the command")]
 #[entry(vkCmdCopyQueryPoolResultsToMemoryKHR)]
 fn copy_query_pool_results_to_memory(
     call: Call<'_>,

@@ -19,10 +19,12 @@ use vitric_api::sync::{Payload, Semaphore};
 use vitric_api::{Error, Result};
 use vitric_entry::entry;
 use vitric_gpu::state::DepthLimits;
+use vitric_ir::interface::abort::ABORT_AREA_BYTES;
+use vitric_memory::Allocation;
 use vitric_vulkan::{
     DEVICE_FAULT_FLAG_DEVICE_LOST_KHR, DEVICE_FAULT_FLAG_WATCHDOG_TIMEOUT_KHR, DeviceFaultDebugInfoKHR,
-    DeviceFaultInfoKHR, DevicePipelineBinaryInternalCacheControlKHR,
-    PhysicalDeviceInternallySynchronizedQueuesFeaturesKHR, sys,
+    DeviceFaultInfoKHR, DeviceFaultShaderAbortMessageInfoKHR, DevicePipelineBinaryInternalCacheControlKHR,
+    PhysicalDeviceInternallySynchronizedQueuesFeaturesKHR, PhysicalDeviceShaderAbortFeaturesKHR, sys,
 };
 
 use crate::call::{Array, Call, Listing, New, Out, answer, put_name};
@@ -52,7 +54,12 @@ fn create_device(
     let version = physical.version;
     let desc = DeviceDesc { version, queues: &requests, features: &features, extensions: &extensions };
     let memory_reports = MemoryReports::new(call, &messages, info.p_next)?;
-    let created = Device::new(messages, heap, &desc)?;
+    let created = Device::new(messages, heap.clone(), &desc)?;
+    let aborts: Option<&PhysicalDeviceShaderAbortFeaturesKHR> = call.find(info.p_next);
+    if aborts.is_some_and(|aborts| aborts.shader_abort != vk::FALSE) {
+        let area = Allocation::new(&heap, ABORT_AREA_BYTES).map_err(|_| Error::OutOfDeviceMemory)?;
+        created.gpu().set_abort_area(&area);
+    }
     if created.gpu().counters().is_some() {
         report_at_exit();
     }
@@ -386,11 +393,28 @@ fn get_device_fault_reports(
     }
 }
 
-/// Writes nothing: there are no binaries.
+/// Writes the message of a shader that aborted. There are no binaries.
 #[entry(vkGetDeviceFaultDebugInfoKHR)]
-fn get_device_fault_debug_info(_: vk::Device, mut info: Out<'_, DeviceFaultDebugInfoKHR>) -> vk::Result {
+fn get_device_fault_debug_info(
+    call: Call<'_>,
+    object: &DeviceObject,
+    mut info: Out<'_, DeviceFaultDebugInfoKHR>,
+) -> vk::Result {
     info.vendor_binary_size = 0;
-    vk::Result::SUCCESS
+    let Some(mut out) = call.find_output::<DeviceFaultShaderAbortMessageInfoKHR>(info.next) else {
+        return vk::Result::SUCCESS;
+    };
+    // A message follows its size, at a multiple of 8 bytes.
+    let message = object.device.health().abort_message();
+    let pair = message.map_or_else(Vec::new, |message| [&(message.len() as u64).to_le_bytes()[..], &message].concat());
+    if out.message_data.is_null() {
+        out.message_data_size = pair.len() as u64;
+        return vk::Result::SUCCESS;
+    }
+    let room = pair.len().min(usize::try_from(out.message_data_size).unwrap_or(usize::MAX));
+    call.outputs(out.message_data.cast::<u8>(), room).copy_from_slice(&pair[..room]);
+    out.message_data_size = room as u64;
+    if room < pair.len() { vk::Result::INCOMPLETE } else { vk::Result::SUCCESS }
 }
 
 /// Writes the features of a device's own memory, because a group has one device.

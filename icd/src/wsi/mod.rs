@@ -1,7 +1,7 @@
 //! Window systems: surfaces and swapchains. Source: `VK_KHR_surface`, `VK_KHR_swapchain`,
 //! `VK_EXT_headless_surface`, `VK_KHR_get_surface_capabilities2`, `VK_KHR_surface_maintenance1`,
 //! `VK_KHR_swapchain_maintenance1`, `VK_GOOGLE_surfaceless_query`, `VK_KHR_present_id2`,
-//! `VK_KHR_present_wait2`.
+//! `VK_KHR_present_wait2`, `VK_EXT_multisampled_render_to_swapchain`.
 
 mod shared;
 pub mod wayland;
@@ -19,13 +19,26 @@ use vitric_api::swapchain::{self, FORMATS, PRESENT_MODES, PresentTarget, Swapcha
 use vitric_api::{Error, Result};
 use vitric_entry::entry;
 use vitric_memory::Surface;
-use vitric_vulkan::{Newer, PresentId2KHR, PresentWait2InfoKHR, sys};
+use vitric_vulkan::{
+    Newer, PresentId2KHR, PresentWait2InfoKHR, SWAPCHAIN_CREATE_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_EXT,
+    SwapchainFlagsSurfaceCapabilitiesEXT, sys,
+};
 
 use crate::call::{Call, In, Listing, New, Out};
 use crate::object::{
     DeviceObject, InstanceObject, PhysicalObject, Queue, SwapchainEntry, check, compression, destroy, need,
 };
 use crate::slots::{Marked, marked};
+
+/// Supported flags of swapchains. Images of every swapchain can be rendered to with several
+/// samples.
+const SWAPCHAIN_FLAGS: vk::SwapchainCreateFlagsKHR = vk::SwapchainCreateFlagsKHR::from_raw(
+    vk::SwapchainCreateFlagsKHR::MUTABLE_FORMAT.as_raw()
+        | vk::SwapchainCreateFlagsKHR::DEFERRED_MEMORY_ALLOCATION_EXT.as_raw()
+        | sys::SwapchainCreateFlagsKHR::PRESENT_ID_2.bits()
+        | sys::SwapchainCreateFlagsKHR::PRESENT_WAIT_2.bits()
+        | SWAPCHAIN_CREATE_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_EXT.as_raw(),
+);
 
 /// A headless surface.
 struct Headless;
@@ -139,6 +152,9 @@ fn get_physical_device_surface_capabilities2(
     call.put(out.p_next, Newer(ids));
     let waits = sys::SurfaceCapabilitiesPresentWait2KHR { present_wait2_supported: vk::TRUE, ..Default::default() };
     call.put(out.p_next, Newer(waits));
+    let flags =
+        SwapchainFlagsSurfaceCapabilitiesEXT { swapchain_supported_flags: SWAPCHAIN_FLAGS, ..Default::default() };
+    call.put(out.p_next, flags);
     if let Some(mut modes) = call.find_output::<vk::SurfacePresentModeCompatibilityEXT<'_>>(out.p_next) {
         let asked: Option<&vk::SurfacePresentModeEXT<'_>> = call.find(info.p_next);
         let all = modes_with(asked.map(|asked| asked.present_mode));

@@ -18,6 +18,7 @@ use crate::gpu::{DeviceLost, Gpu};
 pub struct LossReport {
     text: String,
     timed_out: bool,
+    message: Option<Vec<u8>>,
 }
 
 impl LossReport {
@@ -37,12 +38,23 @@ impl LossReport {
             DeviceLost::FarMemory(failed) => failed.to_string(),
         };
         let timed_out = matches!(lost, DeviceLost::TimedOut(_) | DeviceLost::EventNotSet);
-        Self { text: format!("{running}: {why}"), timed_out }
+        Self { text: format!("{running}: {why}"), timed_out, message: None }
     }
 
     /// Reports a panic.
     fn of_panic(panic: &(dyn Any + Send), running: &RunningCommand) -> Self {
-        Self { text: format!("{running}: {}", panics::describe(panic)), timed_out: false }
+        Self { text: format!("{running}: {}", panics::describe(panic)), timed_out: false, message: None }
+    }
+
+    /// Reports a program that aborted with a message.
+    fn of_abort(message: Vec<u8>) -> Self {
+        let text = format!("a shader aborted with a message of {} bytes", message.len());
+        Self { text, timed_out: false, message: Some(message) }
+    }
+
+    /// Returns the message of the program that aborted, if one has.
+    pub fn message(&self) -> Option<&[u8]> {
+        self.message.as_deref()
     }
 
     /// Returns true if a command exceeded a time limit.
@@ -78,6 +90,8 @@ impl Gpu {
             Err(panic) => Err(LossReport::of_panic(&*panic, &running)),
         };
         drop(access);
+        // An abort is the first reason, because other programs may wait for the one that aborted.
+        let done = self.abort_message().map_or(done, |message| Err(LossReport::of_abort(message)));
         self.end_execution();
         if done.is_err() {
             self.depths().forget();

@@ -1,5 +1,6 @@
 //! Shader interfaces: input and output words, resources, and facts that are specific to a stage.
 
+pub mod abort;
 mod mesh;
 mod tessellation;
 mod text;

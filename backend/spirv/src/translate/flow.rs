@@ -7,9 +7,11 @@
 use std::rc::Rc;
 
 use foldhash::{HashMap, HashSet};
-use spirv::Op;
-use vitric_ir::{BinaryOp, Inst, Local, Type, UnaryOp, Value};
+use spirv::{ExecutionModel, Op};
+use vitric_ir::interface::abort::{ABORT_ADDRESS, ABORT_MESSAGE_OFFSET, ABORT_SIZE_OFFSET, MAX_ABORT_BYTES};
+use vitric_ir::{AtomicOp, BinaryOp, Inst, Local, Space, Type, UnaryOp, Value};
 
+use super::memory::{Base, Pointer};
 use super::scopes::{Exit, Target};
 use super::{Operand, Translator};
 use crate::module::{Block, Function, is_terminator};
@@ -61,6 +63,7 @@ impl<'a> Translator<'a> {
     pub(super) fn body(&mut self, function: &'a Function, result: (Local, Option<u32>)) -> Result<()> {
         let entry = function.blocks.first().ok_or(Error::Malformed("a function without blocks"))?;
         let exit = self.scopes.open(&mut self.builder, Inst::Block);
+        self.entry_exit.get_or_insert(exit);
         let targets = std::mem::take(&mut self.scopes.targets);
         let mut body =
             Body { function, result, exit, phis: HashMap::default(), incoming: HashMap::default(), depth: 0 };
@@ -183,9 +186,41 @@ impl<'a> Translator<'a> {
                 }
                 Ok(None)
             }
+            Op::Unreachable if !inst.words.is_empty() => self.abort(body, [inst.word(0)?, inst.word(1)?]),
             Op::Unreachable => Ok(None),
             _ => Err(Error::Malformed("a block does not end")),
         }
+    }
+
+    /// Ends an invocation with a message (an id), which has the layout of a type. The first
+    /// invocation of the device that does so writes its message.
+    fn abort(&mut self, body: &mut Body<'a>, [ty, message]: [u32; 2]) -> Result<FallThrough> {
+        let size = self.explicit_size(ty, 0)?;
+        if size > MAX_ABORT_BYTES {
+            return Err(Error::Unsupported(format!("a message of {size} bytes")));
+        }
+        let area = self.builder.wide_constant(ABORT_ADDRESS, Type::I64);
+        let [low, high] = self.builder.split(area);
+        let (space, one, zero) = (Space::Address { high }, self.builder.int(1), self.builder.int(0));
+        let before = self.builder.atomic(space, low, AtomicOp::Exchange, one, None);
+        let condition = self.builder.binary(BinaryOp::IEq, before, zero);
+        self.facts.side_effects = true;
+        self.builder.push(Inst::If { condition });
+        let place = self.builder.int(ABORT_SIZE_OFFSET);
+        let place = self.builder.binary(BinaryOp::IAdd, low, place);
+        let bytes = self.builder.int(size);
+        self.store_scalar(space, place, bytes, Number::Int(32), false);
+        let mut pointer = Pointer::new(Base::Address(area), ty);
+        pointer.constant = ABORT_MESSAGE_OFFSET;
+        self.store_operand(&pointer, message)?;
+        self.builder.push(Inst::EndIf);
+        if self.model == ExecutionModel::Fragment {
+            self.facts.may_discard = true;
+            self.builder.push(Inst::Kill);
+        } else {
+            self.builder.push(Inst::Break { depth: self.entry_exit.unwrap_or(body.exit) });
+        }
+        Ok(None)
     }
 
     fn leave_function(&mut self, body: &Body<'_>, end: FallThrough) -> FallThrough {

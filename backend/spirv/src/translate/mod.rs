@@ -38,7 +38,7 @@ use self::geometry::Geometry;
 use self::memory::{Base, Pointer};
 use self::mesh::Mesh;
 use self::nesting::Nesting;
-use self::scopes::Scopes;
+use self::scopes::{Scope, Scopes};
 use self::tessellation::Tessellation;
 use super::constants::Constants;
 use super::interface::{self, Word};
@@ -101,6 +101,8 @@ struct Translator<'a> {
     model: ExecutionModel,
     builder: Builder,
     scopes: Scopes,
+    /// Scope that a return of the entry point leaves, once it is open.
+    entry_exit: Option<Scope>,
     globals: Frame,
     frames: Vec<Frame>,
     constant_operands: HashMap<u32, (u32, Operand)>,
@@ -239,6 +241,7 @@ impl<'a> Translator<'a> {
             model,
             builder: Builder::new(),
             scopes: Scopes::default(),
+            entry_exit: None,
             globals: Frame::default(),
             frames: Vec::new(),
             constant_operands: HashMap::default(),

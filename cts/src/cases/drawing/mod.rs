@@ -8,6 +8,7 @@ mod index_ranges;
 mod instances_and_state;
 mod legacy_attributes;
 mod many_draws;
+mod missing_attributes;
 mod primitives;
 mod restart_index;
 mod vertex_input;

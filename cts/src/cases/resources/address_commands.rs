@@ -8,7 +8,7 @@ use super::device_addresses::address;
 use crate::cases::render_passes::dynamic_rendering::{CLEAR, attachment, clear_color};
 use crate::cases::support::images::{GENERAL, image};
 use crate::cases::support::pipelines::{PipelineDesc, VertexLayout, pipeline_of, whole};
-use crate::harness::{Buffer, Case, Gpu, Transition, check, layers};
+use crate::harness::{Buffer, Case, Gpu, Outcome, Transition, check, layers};
 use crate::render::{SIZE, TRIANGLES};
 
 const SECTION: &str = "VK_KHR_device_address_commands";
@@ -143,28 +143,45 @@ fn rectangle(rect: [f32; 4], color: [f32; 4]) -> Vec<f32> {
 
 case!("address_commands.draws.indexed", SECTION, draws);
 
+/// Vertices, indices and parameters of draws in memory.
+struct Content {
+    vertices: Buffer,
+    indices: Buffer,
+    indexed: Buffer,
+    plain: Buffer,
+    condition: Buffer,
+}
+
+impl Content {
+    fn new(gpu: &Gpu) -> Result<Self, Outcome> {
+        let (red, green) = ([1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 1.0]);
+        let mut vertices = vec![5.0; 4];
+        vertices.extend(rectangle([-1.0, -1.0, 0.0, 1.0], red));
+        vertices.extend(rectangle([0.0, -1.0, 1.0, 1.0], green));
+        vertices.extend(rectangle([0.5, 0.5, 1.0, 1.0], red));
+        let buffer = |words: &[u32]| -> Result<Buffer, Outcome> {
+            let buffer = gpu.addressed(4 * words.len() as u64)?;
+            buffer.write(bytemuck::cast_slice(words));
+            Ok(buffer)
+        };
+        Ok(Self {
+            vertices: buffer(&vertices.iter().map(|value: &f32| value.to_bits()).collect::<Vec<_>>())?,
+            // The first two of these 16-bit indices are not used.
+            indices: buffer(&[0xffff_ffff, 0x0001_0000, 0x0002_0002, 0x0003_0001])?,
+            // Two indexed draws, of the left and of the right half, and their number.
+            indexed: buffer(&[6, 1, 0, 0, 0, 0, 6, 1, 0, 4, 0, 0, 1])?,
+            plain: buffer(&[0, 3, 1, 8, 0])?,
+            condition: buffer(&[1, 0])?,
+        })
+    }
+}
+
 /// Draws the left half with a number of draws from memory, the right half under a condition that
 /// does not hold, and its lower quarter without indices.
 fn draws(gpu: &Gpu) -> Case {
     gpu.need(KHR_DEVICE_ADDRESS_COMMANDS_NAME)?;
     gpu.need(vk::EXT_CONDITIONAL_RENDERING_NAME)?;
-    let (red, green) = ([1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 1.0]);
-    let mut vertices = vec![5.0; 4];
-    vertices.extend(rectangle([-1.0, -1.0, 0.0, 1.0], red));
-    vertices.extend(rectangle([0.0, -1.0, 1.0, 1.0], green));
-    vertices.extend(rectangle([0.5, 0.5, 1.0, 1.0], red));
-    let buffer = |words: &[u32]| -> Result<Buffer, crate::harness::Outcome> {
-        let buffer = gpu.addressed(4 * words.len() as u64)?;
-        buffer.write(bytemuck::cast_slice(words));
-        Ok(buffer)
-    };
-    let vertices = buffer(&vertices.iter().map(|value| value.to_bits()).collect::<Vec<_>>())?;
-    // The first two of these 16-bit indices are not used.
-    let indices = buffer(&[0xffff_ffff, 0x0001_0000, 0x0002_0002, 0x0003_0001])?;
-    // Two indexed draws, of the left and of the right half, and their number.
-    let indexed = buffer(&[6, 1, 0, 0, 0, 0, 6, 1, 0, 4, 0, 0, 1])?;
-    let plain = buffer(&[0, 3, 1, 8, 0])?;
-    let condition = buffer(&[1, 0])?;
+    let Content { vertices, indices, indexed, plain, condition } = Content::new(gpu)?;
     let bind_indices = gpu.command::<commands::PFN_vkCmdBindIndexBuffer3KHR>(c"vkCmdBindIndexBuffer3KHR")?;
     let bind_vertices = gpu.command::<commands::PFN_vkCmdBindVertexBuffers3KHR>(c"vkCmdBindVertexBuffers3KHR")?;
     let counted =

@@ -1,6 +1,7 @@
 //! Chapters "Shaders" and "SPIR-V Environment": the shading language, operations and their
 //! precision, helper invocations, subgroups.
 
+mod aborts;
 mod barycentric;
 mod clocks_and_atomics;
 mod cooperative_matrices;

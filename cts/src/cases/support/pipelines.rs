@@ -152,6 +152,16 @@ fn stages<'a>(
     Ok((stages, topology))
 }
 
+/// Returns the states that commands set.
+fn dynamic_states(desc: &PipelineDesc<'_>) -> Vec<vk::DynamicState> {
+    let has_dynamic_stride = desc.vertices.is_some_and(|vertices| vertices.stride.is_none());
+    let states = [
+        (matches!(desc.depth, Depth::OfSample(..)), vk::DynamicState::STENCIL_REFERENCE),
+        (has_dynamic_stride, vk::DynamicState::VERTEX_INPUT_BINDING_STRIDE_EXT),
+    ];
+    states.into_iter().filter(|(is_set, _)| *is_set).map(|(_, state)| state).collect()
+}
+
 /// Creates a pipeline with other stages between.
 pub(in crate::cases) fn pipeline_with(
     gpu: &Gpu,
@@ -186,13 +196,8 @@ pub(in crate::cases) fn pipeline_with(
         })
         .collect();
     let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends);
-    let (depth, of_sample) = (depth_tests(desc.depth), matches!(desc.depth, Depth::OfSample(..)));
-    let has_dynamic_stride = desc.vertices.is_some_and(|vertices| vertices.stride.is_none());
-    let dynamic = [
-        (of_sample, vk::DynamicState::STENCIL_REFERENCE),
-        (has_dynamic_stride, vk::DynamicState::VERTEX_INPUT_BINDING_STRIDE_EXT),
-    ];
-    let dynamic: Vec<_> = dynamic.into_iter().filter(|(is_set, _)| *is_set).map(|(_, state)| state).collect();
+    let depth = depth_tests(desc.depth);
+    let dynamic = dynamic_states(desc);
     let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&dynamic);
     let info = vk::GraphicsPipelineCreateInfo { p_next: desc.next, ..Default::default() }
         .flags(desc.flags)

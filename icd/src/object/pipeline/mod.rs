@@ -292,17 +292,28 @@ fn put_feedback(call: Call<'_>, info: &impl PipelineInfo, feedback: vk::Pipeline
     call.outputs(asked.p_pipeline_stage_creation_feedbacks, count).fill(vk::PipelineCreationFeedback::default());
 }
 
+/// Maximum size of the data of a specialization constant, in bytes: the words of the longest
+/// instruction.
+const MAX_SPECIALIZED_BYTES: usize = 4 * 65_532;
+
 fn specialization(call: Call<'_>, info: Option<&vk::SpecializationInfo<'_>>) -> Specialization {
     let Some(info) = info else { return Vec::new() };
     let data = call.bytes(info.p_data, info.data_size);
-    let value = |entry: &vk::SpecializationMapEntry| {
-        let bytes = data.get(entry.offset as usize..)?;
-        let mut word = [0; 8];
-        let count = entry.size.min(8).min(bytes.len());
-        word[..count].copy_from_slice(&bytes[..count]);
-        Some((entry.constant_id, u64::from_le_bytes(word)))
+    let values = |entry: &vk::SpecializationMapEntry| {
+        let bytes = data.get(entry.offset as usize..).unwrap_or_default();
+        let bytes = &bytes[..entry.size.min(bytes.len()).min(MAX_SPECIALIZED_BYTES)];
+        // An entry without bytes is a zero.
+        let (first, rest) = bytes.split_at(bytes.len().min(8));
+        let id = entry.constant_id;
+        let value = move |bytes: &[u8]| {
+            let mut word = [0; 8];
+            word[..bytes.len()].copy_from_slice(bytes);
+            (id, u64::from_le_bytes(word))
+        };
+        std::iter::once(value(first)).chain(rest.chunks(8).map(value))
     };
-    call.slice(info.p_map_entries, info.map_entry_count).iter().filter_map(value).collect()
+    let entries = call.slice(info.p_map_entries, info.map_entry_count);
+    entries.iter().filter(|entry| entry.offset as usize <= data.len()).flat_map(values).collect()
 }
 
 /// Create infos of graphics and compute pipelines.
