@@ -324,3 +324,60 @@ fn misuse_of_untyped_pointers_is_refused() {
     let large = refused(&[(Op::CopyMemorySized, &[11, 11, 5])]);
     assert_eq!(large, Error::Unsupported("a copy of a variable or large size".into()));
 }
+
+/// Data of constants are read as constants whose type is an array.
+#[test]
+fn constant_data_that_do_not_fit_are_refused() {
+    use spirv::Op;
+    // An array of three 16-bit integers, or of floats, in a variable of the function.
+    let words = |element: (Op, &'static [u32]), data: &[u32]| {
+        let constant = [&[6, 7], data].concat();
+        let declarations = [
+            (Op::TypeInt, &[4, 32, 0][..]),
+            element,
+            (Op::Constant, &[4, 8, 3]),
+            (Op::TypeArray, &[6, 5, 8]),
+            (Op::Constant, &constant),
+            (Op::TypePointer, &[9, spirv::StorageClass::Function as u32, 6]),
+        ];
+        let variable = [9, 21, spirv::StorageClass::Function as u32, 7];
+        compute(&declarations, &[(Op::Label, &[20]), (Op::Variable, &variable), (Op::Return, &[])])
+    };
+    let short: (Op, &[u32]) = (Op::TypeInt, &[5, 16, 0]);
+    let compiled = |specialization: &crate::Specialization, data: &[u32]| {
+        let module = parse(&words(short, data)).unwrap();
+        compile(&module, "main", vk::ShaderStageFlags::COMPUTE, specialization).map(drop)
+    };
+    assert_eq!(compiled(&Vec::new(), &[0x0002_0001, 3]), Ok(()));
+    assert_eq!(compiled(&Vec::new(), &[0x0002_0001, 3, 4, 5]), Ok(()));
+    for data in [&[][..], &[0x0002_0001]] {
+        assert_eq!(compiled(&Vec::new(), data), Err(Error::Malformed("fewer data than elements")), "{data:?}");
+    }
+    let error = refusal(&words((Op::TypeFloat, &[5, 32]), &[1, 2, 3]));
+    assert_eq!(error, Error::Malformed("data that are not integers"));
+}
+
+/// Aborts are read as unreachable ends with operands.
+#[test]
+fn aborts_without_a_message_of_their_type_are_refused() {
+    use spirv::Op;
+    let refused = |operands: &[u32]| {
+        let declarations = [
+            (Op::TypeInt, &[4, 32, 0][..]),
+            (Op::Constant, &[4, 5, 7]),
+            (Op::TypeStruct, &[6, 4, 4]),
+            (Op::Constant, &[4, 7, 100_000]),
+            (Op::TypeArray, &[8, 4, 7]),
+            (Op::ConstantNull, &[8, 9]),
+            (Op::Decorate, &[8, spirv::Decoration::ArrayStride as u32, 4]),
+        ];
+        let words = compute(&declarations, &[(Op::Label, &[20]), (Op::Unreachable, operands)]);
+        compile(&parse(&words).unwrap(), "main", vk::ShaderStageFlags::COMPUTE, &Vec::new()).err()
+    };
+    assert_eq!(refused(&[4, 5]), None);
+    assert_eq!(refused(&[4]), Some(Error::Malformed("an instruction is too short")));
+    assert_eq!(refused(&[4, 99]), Some(Error::Malformed("an id is used before its definition")));
+    assert_eq!(refused(&[99, 5]), Some(Error::Malformed("an id is not a type")));
+    assert_eq!(refused(&[6, 5]), Some(Error::Malformed("a store of another type")));
+    assert_eq!(refused(&[8, 9]), Some(Error::Unsupported("a message of 400000 bytes".into())));
+}

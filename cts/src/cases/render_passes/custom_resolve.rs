@@ -136,7 +136,17 @@ fn colors(gpu: &Gpu) -> Case {
     let info = vk::RenderingInfo::default().render_area(whole()).layer_count(1).color_attachments(&attachments);
     let (images, layouts) = (&[&drawn, &averaged, &wide, &plain][..], [layout, with_set]);
     Resolve { info, images, pipelines, layouts, set }.run(gpu, false)?;
-    let texels = floats(gpu, &wide, vk::ImageAspectFlags::COLOR, 4)?;
+    check_resolved(gpu, &wide)?;
+    for (at, texel) in (0u32..).zip(gpu.read_image(&plain, vk::ImageAspectFlags::COLOR, 4)?.chunks(4)) {
+        let wanted = averaged_green(at);
+        check(texel[1].abs_diff(wanted) <= 1, || format!("averaged pixel {at} is {texel:?}, not green {wanted}"))?;
+    }
+    Ok(())
+}
+
+/// Checks the maximum, the minimum and the doubled sum of the samples of each pixel.
+fn check_resolved(gpu: &Gpu, wide: &Image) -> Case {
+    let texels = floats(gpu, wide, vk::ImageAspectFlags::COLOR, 4)?;
     for (at, texel) in (0u32..).zip(texels.chunks(4)) {
         let wanted = match at % SIZE {
             0..=7 => [1.0, 1.0, 8.0, 1.0],
@@ -144,10 +154,6 @@ fn colors(gpu: &Gpu) -> Case {
             _ => [0.0, 0.0, 0.0, 1.0],
         };
         check(texel == wanted, || format!("resolved pixel {at} is {texel:?}, not {wanted:?}"))?;
-    }
-    for (at, texel) in (0u32..).zip(gpu.read_image(&plain, vk::ImageAspectFlags::COLOR, 4)?.chunks(4)) {
-        let wanted = averaged_green(at);
-        check(texel[1].abs_diff(wanted) <= 1, || format!("averaged pixel {at} is {texel:?}, not green {wanted}"))?;
     }
     Ok(())
 }
@@ -259,4 +265,80 @@ fn left_out(gpu: &Gpu) -> Case {
         check(texel[1].abs_diff(wanted) <= 1, || format!("pixel {at} is {texel:?}, not green {wanted}"))?;
     }
     Ok(())
+}
+
+case!("custom_resolve.pass.colors", SECTION, pass);
+
+/// Resolves a colour in the last subpass of a render pass object.
+fn pass(gpu: &Gpu) -> Case {
+    gpu.need(EXT_CUSTOM_RESOLVE_NAME)?;
+    gpu.need(vk::KHR_CREATE_RENDERPASS2_NAME)?;
+    let (drawn, wide) = (image(gpu, RGBA, FOUR)?, image(gpu, WIDE, ONE)?);
+    let (layout, (with_set, set)) = (gpu.layout(&[])?, inputs(gpu, &[drawn.view], GENERAL)?);
+    let pass = render_pass(gpu)?;
+    let desc = PipelineDesc { pass: (pass, 0), samples: FOUR, ..PipelineDesc::plain(layout) };
+    let draw = pipeline_of(gpu, &desc)?;
+    let shaders = [RECT, RESOLVE];
+    let desc = PipelineDesc { pass: (pass, 1), shaders, format: WIDE, ..PipelineDesc::plain(with_set) };
+    let resolve = pipeline_of(gpu, &desc)?;
+    let views = [drawn.view, wide.view];
+    let info = vk::FramebufferCreateInfo::default().render_pass(pass).attachments(&views);
+    // SAFETY: the info is valid.
+    let framebuffer = unsafe { gpu.device.create_framebuffer(&info.width(SIZE).height(SIZE).layers(1), None) }?;
+    let clears = [clear_color([0.0, 0.0, 0.0, 1.0]); 2];
+    let begin = vk::RenderPassBeginInfo::default().render_pass(pass).framebuffer(framebuffer);
+    let begin = begin.render_area(whole()).clear_values(&clears);
+    gpu.run(|commands| {
+        // SAFETY: the command buffer is recording.
+        unsafe { gpu.device.cmd_begin_render_pass(commands, &begin, vk::SubpassContents::INLINE) };
+        Fills { commands, pipeline: draw, layout }.fill(gpu, PART, [1.0; 4], [0.25, 1.0, 0.0]);
+        // SAFETY: the command buffer is recording in the first subpass.
+        unsafe { gpu.device.cmd_next_subpass(commands, vk::SubpassContents::INLINE) };
+        bind(gpu, commands, (with_set, set));
+        Fills { commands, pipeline: resolve, layout: with_set }.fill(gpu, FULL, [0.0; 4], [0.0, 1.0, 0.0]);
+        // SAFETY: the command buffer is recording in the last subpass.
+        unsafe { gpu.device.cmd_end_render_pass(commands) };
+        let to = vk::ImageLayout::TRANSFER_SRC_OPTIMAL;
+        gpu.barrier(commands, Some(Transition { image: &wide, from: GENERAL, to }));
+    })?;
+    check_resolved(gpu, &wide)
+}
+
+/// Creates a pass whose last subpass resolves the colour of the first one by draws.
+fn render_pass(gpu: &Gpu) -> Result<vk::RenderPass, Outcome> {
+    let attachment = |format, samples, load| {
+        vk::AttachmentDescription2::default()
+            .format(format)
+            .samples(samples)
+            .load_op(load)
+            .store_op(vk::AttachmentStoreOp::STORE)
+            .initial_layout(vk::ImageLayout::UNDEFINED)
+            .final_layout(GENERAL)
+    };
+    let attachments = [attachment(RGBA, FOUR, CLEAR), attachment(WIDE, ONE, vk::AttachmentLoadOp::DONT_CARE)];
+    let reference = |number| {
+        let color = vk::ImageAspectFlags::COLOR;
+        [vk::AttachmentReference2::default().attachment(number).layout(GENERAL).aspect_mask(color)]
+    };
+    let (drawn, wide) = (reference(0), reference(1));
+    let resolves = sys::SubpassDescriptionFlags::CUSTOM_RESOLVE_EXT.bits();
+    let subpasses = [
+        vk::SubpassDescription2::default().color_attachments(&drawn),
+        vk::SubpassDescription2::default()
+            .flags(vk::SubpassDescriptionFlags::from_raw(resolves))
+            .input_attachments(&drawn)
+            .color_attachments(&wide),
+    ];
+    let dependencies = [vk::SubpassDependency2::default()
+        .src_subpass(0)
+        .dst_subpass(1)
+        .src_stage_mask(vk::PipelineStageFlags::COLOR_ATTACHMENT_OUTPUT)
+        .dst_stage_mask(vk::PipelineStageFlags::FRAGMENT_SHADER)
+        .src_access_mask(vk::AccessFlags::COLOR_ATTACHMENT_WRITE)
+        .dst_access_mask(vk::AccessFlags::INPUT_ATTACHMENT_READ)
+        .dependency_flags(vk::DependencyFlags::BY_REGION)];
+    let info = vk::RenderPassCreateInfo2::default().attachments(&attachments).subpasses(&subpasses);
+    let second = khr::create_renderpass2::Device::new(&gpu.instance, &gpu.device);
+    // SAFETY: the info is valid.
+    Ok(unsafe { second.create_render_pass2(&info.dependencies(&dependencies), None) }?)
 }
