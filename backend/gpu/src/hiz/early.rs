@@ -9,7 +9,7 @@
 
 use vitric_base::simd::kernel;
 
-use super::{Bounds, DepthDirection, DepthRange, GROUPS, GROUPS_LOG2, GroupCoverage, Layer, group_number};
+use super::{Bounds, DepthDirection, DepthRange, GROUPS, GROUPS_LOG2, GroupCoverage, Layer};
 use crate::raster::GROUP_LOG2;
 
 /// Rectangle of groups of a tile: first column and row, last column and row.
@@ -72,6 +72,21 @@ fn no_farther_groups(bounds: &[f32; GROUPS], nearness: f32) -> u64 {
 kernel!(
     /// Returns a bit for each group whose bound is no nearer than a depth.
     no_farther, no_farther_groups, (bounds: &[f32; GROUPS], nearness: f32) -> u64
+);
+
+#[inline(always)]
+fn nearer_groups(bounds: &[f32; GROUPS], all: f32, nearness: &[f32; GROUPS]) -> u64 {
+    let mut bits = 0;
+    for (group, (&bound, &nearness)) in bounds.iter().zip(nearness).enumerate() {
+        bits |= u64::from(nearness < bound && nearness < all) << group;
+    }
+    bits
+}
+
+kernel!(
+    /// Returns a bit for each group whose nearness is nearer than its bound and than a bound of all
+    /// groups.
+    nearer_than, nearer_groups, (bounds: &[f32; GROUPS], all: f32, nearness: &[f32; GROUPS]) -> u64
 );
 
 /// Bounds of the depths of all tiles of a pass.
@@ -165,9 +180,14 @@ impl EarlyBounds {
         self.nearest = self.nearest.min(nearness);
     }
 
-    /// Notes that no pixel of a group of a tile is farther than a nearness.
-    pub fn update_group(&mut self, tile: usize, group: [i64; 2], nearness: f32) {
-        self.update_group_bound(tile, group_number(group), nearness);
+    /// Notes that no pixel of some groups of a tile, given as bits, is farther than its group's
+    /// nearness.
+    pub fn update_groups(&mut self, tile: usize, mut groups: u64, nearness: &[f32; GROUPS]) {
+        while groups != 0 {
+            let group = groups.trailing_zeros() as usize;
+            groups &= groups - 1;
+            self.update_group_bound(tile, group, nearness[group]);
+        }
     }
 
     fn update_group_bound(&mut self, tile: usize, group: usize, nearness: f32) {
@@ -178,11 +198,11 @@ impl EarlyBounds {
         self.nearest = self.nearest.min(nearness);
     }
 
-    /// Returns true if an update by a nearness tightens the bound of a group of a tile.
+    /// Returns a bit for each group of a tile whose bound an update by its nearness tightens.
     #[inline]
-    pub fn may_gain(&self, tile: usize, group: [i64; 2], nearness: f32) -> bool {
+    pub fn gaining_groups(&self, tile: usize, nearness: &[f32; GROUPS]) -> u64 {
         let known = &self.tiles[tile];
-        nearness < known.groups[group_number(group)] && nearness < known.all
+        nearer_than(&known.groups, known.all, nearness)
     }
 
     /// Notes that no pixel of `written` in a tile is farther than a nearness. `written` also has
@@ -221,7 +241,7 @@ pub fn groups_of(window: [i64; 4]) -> impl Iterator<Item = [i64; 2]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hiz::{Hierarchy, Hiz};
+    use crate::hiz::{Hierarchy, Hiz, group_number};
 
     #[test]
     fn it_goes_on_from_the_pyramid() {
@@ -243,7 +263,7 @@ mod tests {
                 |early: &EarlyBounds, tile, pixels, nearness| early.hides(tile, GroupRect::of(pixels), nearness);
             assert!(hides(&early, 0, all, far) && !hides(&early, 1, [64, 0, 72, 8], far));
             assert!(!hides(&early, 2, all, far));
-            early.update_group(0, [56, 56], near);
+            early.update_groups(0, 1 << group_number([56, 56]), &[near; GROUPS]);
             assert!(hides(&early, 0, corner, middle) && !hides(&early, 0, [55, 56, 64, 64], middle));
             assert!(early.may_hide_in(0, middle) && !early.may_hide_in(1, middle));
             early.update_tile(1, near);

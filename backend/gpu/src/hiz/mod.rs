@@ -477,8 +477,7 @@ pub fn pixels_of_group([left, top]: [i64; 2], group: usize) -> [i64; 4] {
 /// ends, as an attachment stores them.
 #[inline]
 pub fn depths_over(shape: &Shape, [x0, y0, x1, y1]: [i64; 4], format: DepthFormat) -> DepthRange {
-    // Several samples may lie anywhere in a pixel. A single one lies at the centre.
-    let [first, last] = if format.samples == 1 { [0.5, 0.5] } else { [0.0, 1.0] };
+    let [first, last] = sample_span(format);
     let along = |low: i64, high: i64, axis: usize| {
         let from_reference = |pixel: i64| pixel as f32 - shape.reference[axis];
         [from_reference(low) + first, from_reference(high - 1) + last]
@@ -490,6 +489,13 @@ pub fn depths_over(shape: &Shape, [x0, y0, x1, y1]: [i64; 4], format: DepthForma
     });
     let pick = |pick: fn(f32, f32) -> f32| pick(pick(corners[0], corners[1]), pick(corners[2], corners[3]));
     as_stored(DepthRange { min: pick(f32::min), max: pick(f32::max) }, format.bits)
+}
+
+/// Returns the first and the last place along an axis of a pixel where samples may lie.
+#[inline]
+fn sample_span(format: DepthFormat) -> [f32; 2] {
+    // Several samples may lie anywhere in a pixel. A single one lies at the centre.
+    if format.samples == 1 { [0.5, 0.5] } else { [0.0, 1.0] }
 }
 
 /// Returns a range of depths as an attachment of `depth_bits` stores them.

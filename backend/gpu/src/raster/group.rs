@@ -38,6 +38,19 @@ pub const fn pixel_of_bit(bit: u32) -> [u32; 2] {
     [bit >> 1 & 6 | bit & 1, bit >> 3 & 6 | bit >> 1 & 1]
 }
 
+/// Returns the bits of a mask of 8x8 cells in the order of rows: bit `y * 8 + x` for the cell at
+/// (`x`, `y`).
+#[inline]
+pub fn by_rows(mask: u64) -> u64 {
+    // From its lowest bit, the number of a cell's bit has the bits x0 y0 x1 x2. They become
+    // x0 x1 y0 x2, then x0 x1 x2 y0.
+    let swapped = |mask: u64, shift: u32, low: u64| {
+        let different = (mask >> shift ^ mask) & low;
+        mask ^ different ^ different << shift
+    };
+    swapped(swapped(mask, 2, 0x0c0c_0c0c_0c0c_0c0c), 4, 0x00f0_00f0_00f0_00f0)
+}
+
 /// Returns the pixels of a 4x4 block of a group in the order of a wave's lanes, given the block's
 /// number along each axis.
 #[inline]
@@ -195,6 +208,7 @@ mod tests {
         for bit in 0..64 {
             let [x, y] = pixel_of_bit(bit);
             assert_eq!(group_of_pixel([40 + x, 16 + y]), ([40, 16], bit));
+            assert_eq!(by_rows(1 << bit), 1 << (y * 8 + x));
         }
     }
 

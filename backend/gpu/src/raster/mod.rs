@@ -14,7 +14,9 @@ mod rate;
 mod shape;
 mod tiles;
 
-pub use group::{SIDE, block_of_group, group_of_block, group_of_pixel, may_cover_group, pixel_of_bit, pixels_inside};
+pub use group::{
+    SIDE, block_of_group, by_rows, group_of_block, group_of_pixel, may_cover_group, pixel_of_bit, pixels_inside,
+};
 pub use multisample::{MultisampleState, SampleLocations, has_all_samples, sample_mask};
 pub use rate::{Combiner, MAX_COVERAGE, Rate, RateState, TEXEL_SIZES};
 pub use shape::{Plane, Shape};
