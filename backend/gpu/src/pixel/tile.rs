@@ -14,7 +14,7 @@ use vitric_base::counters::{Counter, DrawSample, Map, TileCounters, count};
 use vitric_base::simd::WAVE;
 use vitric_exec::interp::{Stop, Wave, WorkerGuard};
 
-use self::board::TileBoard;
+use self::board::{TileBoard, may_supersede};
 use self::filling::{Filling, clear};
 use self::hidden::Hidden;
 use self::traffic::TileTraffic;
@@ -77,7 +77,8 @@ pub fn process_tile(
     let TileScratch { set_up, waves, small, edge_pairs, mixed, pixel_queue, tinies, board } = scratch;
     let due = pass.clears.map_or(&[][..], |clears| clears.due(number, pass.is_drawn_to(number)));
     let (draws, bins, scoreboard) = (pass.draws, pass.set_up(number, set_up), pass.scoreboard);
-    let view = &TileView { draws, bins, scoreboard, area, counters };
+    let view = TileView { draws, bins, scoreboard, area, counters };
+    let view = &TileView { scoreboard: scoreboard && may_supersede(&view), ..view };
     let filling = Filling::of(view, bounds.as_deref(), !due.is_empty());
     clear(due, area, filling.as_ref());
     let mut primitive_runs = view.primitive_runs().peekable();

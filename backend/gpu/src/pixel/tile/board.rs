@@ -1,6 +1,7 @@
 //! Shading of the fragments that are queued on a tile's scoreboard.
 
 use vitric_base::counters::{Counter, TileCounters, count};
+use vitric_base::simd::{Lanes, WAVE, highest_bits, kernel, ones};
 use vitric_exec::interp::Wave;
 
 use super::MIN_SPECIALIZED;
@@ -10,9 +11,53 @@ use crate::pixel::kernel::SmallPrimitivePath;
 use crate::pixel::pixel_queue::PixelQueue;
 use crate::pixel::scoreboard::{Fragments, Scoreboard, TileGroups};
 use crate::pixel::wave::{WaveScratch, Waves};
-use crate::pixel::{DrawContext, PrimitiveId, TileView};
-use crate::raster::TILE_LOG2;
+use crate::pixel::{DrawContext, PrimitiveId, PrimitiveRun, SMALL_PIXELS, SMALL_SIDE, TileView};
+use crate::raster::{Shape, TILE_LOG2};
 use crate::tiling::DrawId;
+
+/// Returns true if fragments of at least two primitives of a tile may be queued on a scoreboard.
+/// Otherwise no fragment supersedes another one there, and shading without a scoreboard costs less.
+pub(super) fn may_supersede(view: &TileView<'_>) -> bool {
+    let mut queued = 0;
+    view.primitive_runs().any(|primitive_run| {
+        let context = &view.draws[primitive_run.draw];
+        if context.overwrites.is_some() && context.shades() {
+            let are_small_direct = context.traits().small == Some(SmallPrimitivePath::OneKernel) && !context.cuts;
+            queued += if are_small_direct { large_of(&primitive_run) } else { primitive_run.primitives.len() as u32 };
+        }
+        queued > 1
+    })
+}
+
+/// Returns the number of primitives that are not small.
+fn large_of(PrimitiveRun { bin: (bin, _), primitives, .. }: &PrimitiveRun<'_>) -> u32 {
+    let wave = WAVE as u32;
+    let blocks = (primitives.start / wave * wave..primitives.end).step_by(WAVE);
+    let of_block = |first: u32| {
+        let words = bin.primitives.block(first).first_chunk().expect("every primitive has these words");
+        let start = primitives.start.max(first) - first;
+        let end = (primitives.end - first).min(wave);
+        (large(words) & ((1 << end) - (1 << start))).count_ones()
+    };
+    blocks.map(of_block).sum()
+}
+
+#[inline(always)]
+fn large_lanes(words: &[Lanes; Shape::WORDS]) -> u32 {
+    let mut large = [0; WAVE];
+    for (lane, large) in large.iter_mut().enumerate() {
+        let word = |word: u32| words[(Shape::PIXELS + word) as usize][lane] as i32;
+        let (width, height) = (word(2) - word(0), word(3) - word(1));
+        let is_long = width.max(height) > SMALL_SIDE as i32;
+        *large = ones(is_long | (width.wrapping_mul(height) > SMALL_PIXELS as i32));
+    }
+    highest_bits(&large).into()
+}
+
+kernel!(
+    /// Returns the lanes of sixteen primitives that are not small.
+    large, large_lanes, (words: &[Lanes; Shape::WORDS]) -> u32
+);
 
 /// Reusable memory of a worker for shading the fragments on a scoreboard.
 #[derive(Default)]
@@ -162,4 +207,22 @@ fn varies_of(view: &TileView<'_>, fragments: &[Fragments]) -> Varies {
     }
     let bins = &view.bins[(first >> 16) as usize..=(last >> 16) as usize];
     bins.iter().fold(Varies::NONE, |varies, bin| varies.or(bin.primitives.varies()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A small primitive has sides of at most 64 pixels, and at most 1,024 pixels.
+    #[test]
+    fn large_primitives_are_longer_or_have_more_pixels() {
+        let mut words = [[0; WAVE]; Shape::WORDS];
+        let sides = [[64, 16], [65, 1], [16, 64], [1, 65], [32, 32], [33, 32], [100, 100]];
+        for (lane, [width, height]) in sides.into_iter().enumerate() {
+            for (word, pixel) in (Shape::PIXELS as usize..).zip([7, 9, 7 + width, 9 + height]) {
+                words[word][lane] = pixel;
+            }
+        }
+        assert_eq!(large(&words), 0b110_1010);
+    }
 }
