@@ -192,7 +192,8 @@ pub const TABLE: &[Extension] = &[
     row("VK_KHR_dynamic_rendering", 1, Device, V1_3, &[PROPERTIES2, "VK_KHR_depth_stencil_resolve"]),
     row("VK_KHR_format_feature_flags2", 2, Device, V1_3, &[PROPERTIES2]),
     row("VK_KHR_maintenance4", 2, Device, V1_3, &[VERSION_1_1]),
-    row("VK_KHR_shader_integer_dot_product", 1, Device, V1_3, &[PROPERTIES2]).limited("Products of packed bytes are accelerated."),
+    row("VK_KHR_shader_integer_dot_product", 1, Device, V1_3, &[PROPERTIES2])
+        .limited("Products of packed bytes are accelerated."),
     row("VK_KHR_shader_non_semantic_info", 1, Device, V1_3, &[]),
     row("VK_KHR_shader_terminate_invocation", 1, Device, V1_3, &[PROPERTIES2]),
     row("VK_KHR_synchronization2", 1, Device, V1_3, &[PROPERTIES2]),

@@ -76,6 +76,10 @@ pub(super) fn features(to: &mut impl Structures) {
         shader_float8_cooperative_matrix: vk::TRUE,
         ..Default::default()
     }));
+    atomics(to);
+}
+
+fn atomics(to: &mut impl Structures) {
     // Sparse images are not supported.
     to.put(
         vk::PhysicalDeviceShaderAtomicFloatFeaturesEXT::default()

@@ -241,6 +241,20 @@ pub struct CodegenOptions {
     pub with_all_lanes: bool,
     /// Instructions that load scattered dwords.
     pub scattered: ScatteredLoads,
+    /// Instructions that multiply bytes.
+    pub byte_products: ByteProducts,
+}
+
+/// Instructions that multiply bytes with AVX-512. AVX2 code always has those of pairs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ByteProducts {
+    /// The faster choice on this machine.
+    #[default]
+    OfMachine,
+    /// `vpmaddwd` on pairs of bytes that are extended to 16 bits.
+    OfPairs,
+    /// `vpdpbusd` on four bytes (AVX-512 VNNI).
+    OfQuads,
 }
 
 /// Instructions that load dwords at scattered addresses with AVX-512. AVX2 code always loads them

@@ -10,8 +10,8 @@ use super::super::machine::{Mem, Operand, VECTOR};
 use super::super::table::{Shift, V};
 use super::emit::Source;
 use super::{Lower, Result, ValueLocation, WaveRegs};
-use crate::Target;
 use crate::frame::LANES_BYTES;
+use crate::{ByteProducts, Target};
 
 /// Size of the frame's memory for left factors, in bytes. Packed blocks need twice their size if
 /// their bytes are extended to 16 bits.
@@ -39,22 +39,26 @@ enum StoredForm {
     Extended { is_signed: bool },
 }
 
-/// Returns true if this machine multiplies and adds four bytes at once (AVX-512 VNNI).
-fn has_byte_products(target: Target) -> bool {
-    #[cfg(target_arch = "x86_64")]
-    let has_vnni = std::is_x86_feature_detected!("avx512vnni");
-    #[cfg(not(target_arch = "x86_64"))]
-    let has_vnni = false;
-    target == Target::Avx512 && has_vnni
-}
-
 impl Lower<'_> {
+    /// Returns true if four bytes are multiplied and added at once (AVX-512 VNNI).
+    fn has_byte_products(&self) -> bool {
+        let is_chosen = match self.options.byte_products {
+            #[cfg(target_arch = "x86_64")]
+            ByteProducts::OfMachine => std::is_x86_feature_detected!("avx512vnni"),
+            #[cfg(not(target_arch = "x86_64"))]
+            ByteProducts::OfMachine => false,
+            ByteProducts::OfPairs => false,
+            ByteProducts::OfQuads => true,
+        };
+        is_chosen && self.target == Target::Avx512
+    }
+
     pub(super) fn multiply_matrices(&mut self, product: &MatrixMultiply) -> Result<()> {
         let [left, right, addend] = product.parts()?;
         let sums: Vec<WaveRegs> = addend.iter().map(|&value| self.vector(value)).collect();
         let sums = match product.op {
             MatrixOp::Floats => self.multiply_floats(left, right, sums),
-            op if has_byte_products(self.target) => self.multiply_packed(op, left, right, sums),
+            op if self.has_byte_products() => self.multiply_packed(op, left, right, sums),
             op => self.multiply_extended(op, left, right, sums),
         };
         for (sum, result) in sums.into_iter().zip(product.result.0..) {
@@ -180,7 +184,7 @@ impl Lower<'_> {
     /// Returns the sums of the products of four bytes.
     pub(super) fn dot_of_bytes(&mut self, op: BinaryOp, a: WaveRegs, b: WaveRegs) -> WaveRegs {
         let (is_a_signed, is_b_signed) = op.dot_signs().unwrap_or_default();
-        if !has_byte_products(self.target) {
+        if !self.has_byte_products() {
             let (a, b) = (self.extended(a, is_a_signed), self.extended(b, is_b_signed));
             let [even, odd] = [0, 1].map(|at| self.pair_product(a[at], b[at]));
             return self.vector2(V::AddI, even, Source::WaveRegs(odd));

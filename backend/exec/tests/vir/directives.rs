@@ -17,7 +17,7 @@ const NAMES: &[&str] = &[
     "address",
     // A parameter's words by lane.
     "parameter",
-    // Options of code generation: `all-lanes`, `by-lane` and `filled`.
+    // Options of code generation: `all-lanes`, `by-lane`, `filled` and `quads`.
     "options",
     // Input slots that are equal for the two waves of a pair.
     "same",

@@ -1,7 +1,7 @@
 //! Tests of code generation: the machine IR and the assembly of a function for both targets.
 
 use iced_x86::{Decoder, DecoderOptions, Formatter, Instruction, IntelFormatter, OpKind, SymbolResolver, SymbolResult};
-use vitric_codegen::{CodegenOptions, Outputs, ScatteredLoads, Target, generate, machine_text};
+use vitric_codegen::{ByteProducts, CodegenOptions, Outputs, ScatteredLoads, Target, generate, machine_text};
 use vitric_ir::{parse, passes, verify, verify_strictly};
 
 use crate::file::File;
@@ -32,15 +32,17 @@ pub fn test(file: &File) -> Vec<(String, String)> {
     sections
 }
 
-/// Returns the options of a file. Scattered loads are gathers by default, so that the code does not
-/// depend on the machine.
+/// Returns the options of a file. Scattered loads are gathers and bytes are multiplied in pairs by
+/// default, so that the code does not depend on the machine.
 fn options(file: &File) -> CodegenOptions {
-    let mut options = CodegenOptions { scattered: ScatteredLoads::Gather, ..CodegenOptions::default() };
+    let (scattered, byte_products) = (ScatteredLoads::Gather, ByteProducts::OfPairs);
+    let mut options = CodegenOptions { scattered, byte_products, ..CodegenOptions::default() };
     let named = file.directives.iter().filter(|directive| directive.name == "options");
     for option in named.flat_map(|directive| directive.value.split_whitespace()) {
         match option {
             "all-lanes" => options.with_all_lanes = true,
             "filled" => options.outputs = Outputs::Filled,
+            "quads" => options.byte_products = ByteProducts::OfQuads,
             "by-lane" => options.scattered = ScatteredLoads::ByLane,
             _ => panic!("{}: there is no option {option:?}", file.name()),
         }

@@ -9,6 +9,7 @@ mod denormals;
 mod extended_programs;
 mod functions;
 mod helper_invocations;
+mod integer_dots;
 mod language;
 mod narrow_floats;
 mod narrow_types;
