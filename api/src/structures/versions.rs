@@ -182,6 +182,7 @@ pub(super) fn properties13() -> vk::PhysicalDeviceVulkan13Properties<'static> {
         super::texel_buffer_alignment(),
         super::maintenance4_properties(),
     );
+    let products = super::integer_dot_product_properties();
     gather! {
         vk::PhysicalDeviceVulkan13Properties {
             sizes => min_subgroup_size, max_subgroup_size, max_compute_workgroup_subgroups,
@@ -193,6 +194,12 @@ pub(super) fn properties13() -> vk::PhysicalDeviceVulkan13Properties<'static> {
                 storage_texel_buffer_offset_single_texel_alignment, uniform_texel_buffer_offset_alignment_bytes,
                 uniform_texel_buffer_offset_single_texel_alignment;
             buffers => max_buffer_size;
+            products => integer_dot_product4x8_bit_packed_unsigned_accelerated,
+                integer_dot_product4x8_bit_packed_signed_accelerated,
+                integer_dot_product4x8_bit_packed_mixed_signedness_accelerated,
+                integer_dot_product_accumulating_saturating4x8_bit_packed_unsigned_accelerated,
+                integer_dot_product_accumulating_saturating4x8_bit_packed_signed_accelerated,
+                integer_dot_product_accumulating_saturating4x8_bit_packed_mixed_signedness_accelerated;
         }
         // Total size of all blocks of a pipeline's stages.
         max_inline_uniform_total_size: blocks.max_inline_uniform_block_size
