@@ -60,17 +60,17 @@ fn code_of(ty: T, number: f32, saturates: bool) -> u32 {
     sign | if saturates { nearest.min(largest) } else { nearest }
 }
 
-case!("conversions.bfloats", "VK_KHR_shader_bfloat16", |gpu| {
+case!("conversions.narrow_floats.bfloats", "VK_KHR_shader_bfloat16", |gpu| {
     gpu.need(KHR_SHADER_BFLOAT16_NAME)?;
     convert(gpu, BFLOAT16, shader!("convert_bfloats.comp"))
 });
 
-case!("conversions.e4m3", "VK_EXT_shader_float8", |gpu| {
+case!("conversions.narrow_floats.e4m3", "VK_EXT_shader_float8", |gpu| {
     gpu.need(EXT_SHADER_FLOAT8_NAME)?;
     convert(gpu, E4M3, shader!("convert_e4m3.comp"))
 });
 
-case!("conversions.e5m2", "VK_EXT_shader_float8", |gpu| {
+case!("conversions.narrow_floats.e5m2", "VK_EXT_shader_float8", |gpu| {
     gpu.need(EXT_SHADER_FLOAT8_NAME)?;
     convert(gpu, E5M2, shader!("convert_e5m2.comp"))
 });
