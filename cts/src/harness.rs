@@ -353,6 +353,13 @@ impl Gpu {
         Ok(buffer)
     }
 
+    /// Creates a buffer of these words, which may have a device address.
+    pub fn buffer_of_words(&self, words: &[u32], has_address: bool) -> Result<Buffer, Outcome> {
+        let buffer = self.make_buffer(4 * words.len() as u64, has_address)?;
+        buffer.write(bytemuck::cast_slice(words));
+        Ok(buffer)
+    }
+
     /// Creates a buffer with this content, and a texel buffer view of it.
     pub fn texel_buffer(&self, format: vk::Format, content: &[u8]) -> Result<vk::BufferView, Outcome> {
         let buffer = self.buffer_with(content)?;

@@ -1,6 +1,7 @@
 //! Rendering for cases: one colour attachment, optional depth or stencil, rectangles and vertex
 //! lists, read back as RGBA8.
 
+pub mod address_commands;
 mod chains;
 mod draw;
 mod dynamic_state3;
@@ -413,7 +414,7 @@ pub(crate) unsafe fn record(gpu: &Gpu, commands: vk::CommandBuffer, draw: &Draw,
             extension_commands::begin_condition(gpu, commands, condition);
         }
         if let Some(capture) = &draw.capture {
-            extension_commands::begin_capture(gpu, commands, capture);
+            extension_commands::begin_capture(gpu, commands, capture, draw.by_address);
         }
         match draw.kind {
             Kind::Vertices(count) => device.cmd_draw(commands, count, 1, 0, 0),
@@ -440,19 +441,17 @@ pub(crate) unsafe fn record(gpu: &Gpu, commands: vk::CommandBuffer, draw: &Draw,
                 let (first, added) = draw.first_index;
                 device.cmd_draw_indexed(commands, count, 1, first, added, 0);
             }
-            Kind::Counted { buffer, counts, offset, most, indices } => {
-                let second = ash::khr::draw_indirect_count::Device::new(&gpu.instance, device);
-                let (arguments, counts) = (buffer.handle, counts.handle);
-                if let Some(indices) = indices {
-                    device.cmd_bind_index_buffer(commands, indices.handle, 0, vk::IndexType::UINT32);
-                    second.cmd_draw_indexed_indirect_count(commands, arguments, 0, counts, offset, most, 20);
-                } else {
-                    second.cmd_draw_indirect_count(commands, arguments, 0, counts, offset, most, 16);
-                }
-            }
+            Kind::Counted { .. } => extension_commands::draw_counted(gpu, commands, draw),
             Kind::ByteCount { buffer, counter, offset, stride } => {
                 bind_vertices(gpu, commands, draw, buffer);
-                extension_commands::draw_byte_count(gpu, commands, counter, [offset, stride]);
+                if draw.by_address {
+                    address_commands::draw_indirect(gpu, commands, draw.kind);
+                } else {
+                    extension_commands::draw_byte_count(gpu, commands, counter, [offset, stride]);
+                }
+            }
+            Kind::MeshesIndirect { .. } | Kind::Indirect { .. } if draw.by_address => {
+                address_commands::draw_indirect(gpu, commands, draw.kind);
             }
             Kind::Meshes(_) | Kind::MeshesIndirect { .. } => extension_commands::draw_meshes(gpu, commands, draw.kind),
             Kind::Multi { draws, instances, indices } => {
@@ -461,7 +460,7 @@ pub(crate) unsafe fn record(gpu: &Gpu, commands: vk::CommandBuffer, draw: &Draw,
             Kind::Indirect { buffer, count } => device.cmd_draw_indirect(commands, buffer.handle, 0, count, 16),
         }
         if let Some(capture) = &draw.capture {
-            extension_commands::end_capture(gpu, commands, capture);
+            extension_commands::end_capture(gpu, commands, capture, draw.by_address);
         }
         if draw.condition.is_some() {
             extension_commands::end_condition(gpu, commands);

@@ -137,6 +137,9 @@ pub struct Draw {
     pub condition: Option<(Buffer, u64)>,
     /// Transform feedback around the draw.
     pub capture: Option<Capture>,
+    /// Commands name parameters, counters and captured vertices by addresses
+    /// (`VK_KHR_device_address_commands`).
+    pub by_address: bool,
 }
 
 /// A range of a buffer that takes captured vertices.
@@ -255,6 +258,7 @@ impl Draw {
             restart_index: None,
             condition: None,
             capture: None,
+            by_address: false,
         }
     }
 

@@ -3,7 +3,8 @@
 
 use ash::vk;
 
-use super::draw::{Capture, CaptureQuery, Kind, SIZE};
+use super::address_commands;
+use super::draw::{Capture, CaptureQuery, Draw, Kind, SIZE};
 use crate::harness::{Buffer, Gpu};
 
 /// Records a mesh draw.
@@ -26,6 +27,29 @@ pub unsafe fn draw_meshes(gpu: &Gpu, commands: vk::CommandBuffer, kind: Kind) {
                 meshes.cmd_draw_mesh_tasks_indirect_count(commands, arguments, offset, counts, 4, count, stride);
             }
             _ => {}
+        }
+    }
+}
+
+/// Records draws whose number is in a buffer.
+///
+/// # Safety
+/// The command buffer is recording in a pass.
+pub unsafe fn draw_counted(gpu: &Gpu, commands: vk::CommandBuffer, draw: &Draw) {
+    let Kind::Counted { buffer, counts, offset, most, indices } = draw.kind else { return };
+    let second = ash::khr::draw_indirect_count::Device::new(&gpu.instance, &gpu.device);
+    let (arguments, counts) = (buffer.handle, counts.handle);
+    // SAFETY: as this function demands.
+    unsafe {
+        if let Some(indices) = indices {
+            gpu.device.cmd_bind_index_buffer(commands, indices.handle, 0, vk::IndexType::UINT32);
+        }
+        if draw.by_address {
+            address_commands::draw_indirect(gpu, commands, draw.kind);
+        } else if indices.is_some() {
+            second.cmd_draw_indexed_indirect_count(commands, arguments, 0, counts, offset, most, 20);
+        } else {
+            second.cmd_draw_indirect_count(commands, arguments, 0, counts, offset, most, 16);
         }
     }
 }
@@ -76,7 +100,7 @@ pub unsafe fn restart_index(gpu: &Gpu, commands: vk::CommandBuffer, index: u32) 
 ///
 /// # Safety
 /// The command buffer is recording in a pass, and the extension is enabled.
-pub unsafe fn begin_capture(gpu: &Gpu, commands: vk::CommandBuffer, capture: &Capture) {
+pub unsafe fn begin_capture(gpu: &Gpu, commands: vk::CommandBuffer, capture: &Capture, by_address: bool) {
     let extension = ash::ext::transform_feedback::Device::new(&gpu.instance, &gpu.device);
     let handles: Vec<vk::Buffer> = capture.buffers.iter().map(|range| range.buffer.handle).collect();
     let offsets: Vec<u64> = capture.buffers.iter().map(|range| range.offset).collect();
@@ -91,6 +115,10 @@ pub unsafe fn begin_capture(gpu: &Gpu, commands: vk::CommandBuffer, capture: &Ca
         if capture.only_queries {
             return;
         }
+        if by_address {
+            address_commands::begin_feedback(gpu, commands, capture);
+            return;
+        }
         (fp.cmd_bind_transform_feedback_buffers_ext)(commands, 0, count, handles.as_ptr(), offsets, sizes);
         let (counters, places) = counters(capture);
         let count = if capture.resumes { counters.len() as u32 } else { 0 };
@@ -102,13 +130,15 @@ pub unsafe fn begin_capture(gpu: &Gpu, commands: vk::CommandBuffer, capture: &Ca
 ///
 /// # Safety
 /// The command buffer is recording after `begin_capture`.
-pub unsafe fn end_capture(gpu: &Gpu, commands: vk::CommandBuffer, capture: &Capture) {
+pub unsafe fn end_capture(gpu: &Gpu, commands: vk::CommandBuffer, capture: &Capture, by_address: bool) {
     let extension = ash::ext::transform_feedback::Device::new(&gpu.instance, &gpu.device);
     // SAFETY: as this function demands.
     unsafe {
         let (counters, places) = counters(capture);
         let (fp, count) = (extension.fp(), counters.len() as u32);
-        if !capture.only_queries {
+        if by_address {
+            address_commands::end_feedback(gpu, commands, capture);
+        } else if !capture.only_queries {
             (fp.cmd_end_transform_feedback_ext)(commands, 0, count, counters.as_ptr(), places.as_ptr());
         }
         for &CaptureQuery { pool, query, stream } in &capture.queries {

@@ -5,9 +5,9 @@ use vitric_vulkan::names::KHR_COPY_MEMORY_INDIRECT_NAME;
 use vitric_vulkan::sys::Handle as _;
 use vitric_vulkan::{Newer, PhysicalDeviceCopyMemoryIndirectPropertiesKHR, sys};
 
-use crate::cases::resources::device_addresses::address;
 use crate::cases::support::transfer_images::{GENERAL, ImageShape, equal, image};
 use crate::harness::{Buffer, Case, Gpu, Outcome, check};
+use crate::render::address_commands::address;
 
 const SECTION: &str = "Indirect Copies";
 const COLOR: vk::ImageAspectFlags = vk::ImageAspectFlags::COLOR;

@@ -1,6 +1,7 @@
 //! Task and mesh shaders (`VK_EXT_mesh_shader`).
 
 use ash::vk;
+use vitric_vulkan::names::KHR_DEVICE_ADDRESS_COMMANDS_NAME;
 
 use crate::cases::queries::pipeline_statistics::{counted, pool, results};
 use crate::harness::{Case, Gpu, Outcome, check};
@@ -81,16 +82,22 @@ fn cells(gpu: &Gpu, state: &State) -> Case {
     })
 }
 
-case!("meshes.draws.indirect", "Mesh Shading", |gpu| indirect(gpu, false));
-case!("meshes.draws.counted", "Mesh Shading", |gpu| indirect(gpu, true));
+case!("meshes.draws.indirect", "Mesh Shading", |gpu| indirect(gpu, false, false));
+case!("meshes.draws.counted", "Mesh Shading", |gpu| indirect(gpu, true, false));
+case!("meshes.draws.indirect_at_address", "VK_KHR_device_address_commands", |gpu| indirect(gpu, false, true));
+case!("meshes.draws.counted_at_address", "VK_KHR_device_address_commands", |gpu| indirect(gpu, true, true));
 
-/// Draws with arguments from a buffer.
-fn indirect(gpu: &Gpu, is_counted: bool) -> Case {
+/// Draws with arguments from a buffer, which may be named by its address.
+fn indirect(gpu: &Gpu, is_counted: bool, by_address: bool) -> Case {
     supported(gpu)?;
+    if by_address {
+        gpu.need(KHR_DEVICE_ADDRESS_COMMANDS_NAME)?;
+    }
     let padded = |groups: [u32; 3]| [groups[0], groups[1], groups[2], 7, 7];
     let groups = [[8, 8, 1], [5, 2, 1], [0, 9, 9], [2, 4, 1], [8, 8, 1]];
     let arguments: Vec<u32> = [99].into_iter().chain(groups.into_iter().flat_map(padded)).collect();
-    let (buffer, counts) = (gpu.buffer_with(&arguments)?, gpu.buffer_with(&[9u32, 4])?);
+    let memory = |words: &[u32]| gpu.buffer_of_words(words, by_address);
+    let (buffer, counts) = (memory(&arguments)?, memory(&[9, 4])?);
     let kind = match is_counted {
         true => Kind::MeshesIndirect { buffer, counts: Some(counts), count: 5 },
         false => Kind::MeshesIndirect { buffer, counts: None, count: 4 },
@@ -98,7 +105,8 @@ fn indirect(gpu: &Gpu, is_counted: bool) -> Case {
     if gpu.features.multi_draw_indirect == 0 {
         return Err(Outcome::NotSupported("several indirect draws".into()));
     }
-    let pixels = render(gpu, &Target::default(), &[Draw { kind, ..Draw::rect(state(CELLS), FULL, [1.0; 4]) }])?;
+    let pixels =
+        render(gpu, &Target::default(), &[Draw { kind, by_address, ..Draw::rect(state(CELLS), FULL, [1.0; 4]) }])?;
     let number = |x: u32, y: u32| {
         let inside =
             |number: &usize| x / 2 < groups[*number][0] && y / 2 < groups[*number][1] && groups[*number][2] > 0;

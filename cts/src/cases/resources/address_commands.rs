@@ -1,34 +1,26 @@
 //! Commands that name memory by addresses. Source: `VK_KHR_device_address_commands`.
 
 use ash::{khr, vk};
+use vitric_vulkan::commands;
 use vitric_vulkan::names::KHR_DEVICE_ADDRESS_COMMANDS_NAME;
-use vitric_vulkan::{commands, sys};
 
-use super::device_addresses::address;
 use crate::cases::render_passes::dynamic_rendering::{CLEAR, attachment, clear_color};
 use crate::cases::support::images::{GENERAL, image};
 use crate::cases::support::pipelines::{PipelineDesc, VertexLayout, pipeline_of, whole};
 use crate::harness::{Buffer, Case, Gpu, Outcome, Transition, check, layers};
+use crate::render::address_commands::{range, strided};
 use crate::render::{SIZE, TRIANGLES};
 
 const SECTION: &str = "VK_KHR_device_address_commands";
 const COLOR: vk::ImageAspectFlags = vk::ImageAspectFlags::COLOR;
 
-/// Returns the range of the bytes of a buffer from an offset on.
-fn range(gpu: &Gpu, buffer: &Buffer, offset: u64, size: u64) -> commands::DeviceAddressRangeKHR {
-    commands::DeviceAddressRangeKHR { address: address(gpu, buffer) + offset, size }
-}
-
-/// Returns the range of elements of a buffer from an offset on, up to its end.
-fn strided(gpu: &Gpu, buffer: &Buffer, offset: u64, stride: u64) -> sys::StridedDeviceAddressRangeKHR {
-    sys::StridedDeviceAddressRangeKHR { address: address(gpu, buffer) + offset, size: buffer.size - offset, stride }
-}
-
 case!("address_commands.transfers.memory", SECTION, memory);
 
-/// Copies, fills and updates memory at offsets inside of buffers, and writes the result of a query.
+/// Copies, fills and updates memory at offsets inside of buffers, and writes the result of a query
+/// and a marker.
 fn memory(gpu: &Gpu) -> Case {
     gpu.need(KHR_DEVICE_ADDRESS_COMMANDS_NAME)?;
+    gpu.need(vk::AMD_BUFFER_MARKER_NAME)?;
     let (source, target) = (gpu.addressed(64)?, gpu.addressed(64)?);
     source.write(bytemuck::cast_slice(&(100..116).collect::<Vec<u32>>()));
     target.write(&[0xee; 64]);
@@ -50,11 +42,19 @@ fn memory(gpu: &Gpu) -> Case {
     // SAFETY: the info is valid.
     let pool = unsafe { gpu.device.create_query_pool(&pool, None) }?;
     let queried = strided(gpu, &target, 52, 8);
+    let mark = gpu.command::<commands::PFN_vkCmdWriteMarkerToMemoryAMD>(c"vkCmdWriteMarkerToMemoryAMD")?;
+    let marker = commands::MemoryMarkerInfoAMD {
+        stage: vk::PipelineStageFlags2::TRANSFER,
+        dst_range: range(gpu, &target, 60, 4),
+        marker: 0x3a7c,
+        ..Default::default()
+    };
     // SAFETY: the command buffer is recording, and the ranges are those of live buffers.
     gpu.run(|list| unsafe {
         copy(list, &raw const info);
         fill(list, &raw const filled, 0, 0x0505_0505);
         update(list, &raw const updated, 0, 8, words.as_ptr().cast());
+        mark(list, &raw const marker);
         gpu.device.cmd_reset_query_pool(list, pool, 0, 2);
         gpu.barrier(list, None);
         // The query is not available, so that only a zero for its availability is written.
@@ -63,7 +63,7 @@ fn memory(gpu: &Gpu) -> Case {
     })?;
     let kept = 0xeeee_eeee;
     let written = [102, 103, 104, kept, kept, 100, kept, 0x0505_0505, 0x0505_0505, kept, 77, 88];
-    let expected = [&written[..], &[kept, kept, 0, kept]].concat();
+    let expected = [&written[..], &[kept, kept, 0, 0x3a7c]].concat();
     check(target.words() == expected, || format!("{:?}, not {expected:?}", target.words()))
 }
 
@@ -141,8 +141,6 @@ fn rectangle(rect: [f32; 4], color: [f32; 4]) -> Vec<f32> {
     corners.iter().flat_map(|[x, y]| [&[*x, *y, 0.0, 1.0][..], &color, &[9.0; 4]].concat()).collect()
 }
 
-case!("address_commands.draws.indexed", SECTION, draws);
-
 /// Vertices, indices and parameters of draws in memory.
 struct Content {
     vertices: Buffer,
@@ -159,11 +157,7 @@ impl Content {
         vertices.extend(rectangle([-1.0, -1.0, 0.0, 1.0], red));
         vertices.extend(rectangle([0.0, -1.0, 1.0, 1.0], green));
         vertices.extend(rectangle([0.5, 0.5, 1.0, 1.0], red));
-        let buffer = |words: &[u32]| -> Result<Buffer, Outcome> {
-            let buffer = gpu.addressed(4 * words.len() as u64)?;
-            buffer.write(bytemuck::cast_slice(words));
-            Ok(buffer)
-        };
+        let buffer = |words: &[u32]| gpu.buffer_of_words(words, true);
         Ok(Self {
             vertices: buffer(&vertices.iter().map(|value: &f32| value.to_bits()).collect::<Vec<_>>())?,
             // The first two of these 16-bit indices are not used.
@@ -175,6 +169,8 @@ impl Content {
         })
     }
 }
+
+case!("address_commands.draws.indexed", SECTION, draws);
 
 /// Draws the left half with a number of draws from memory, the right half under a condition that
 /// does not hold, and its lower quarter without indices.

@@ -1,8 +1,9 @@
 //! Device addresses of buffers.
 
-use ash::{khr, vk};
+use ash::vk;
 
-use crate::harness::{Buffer, Case, Gpu, Outcome, check};
+use crate::harness::{Case, Gpu, Outcome, check};
+use crate::render::address_commands::address;
 
 const ADDRESSES: &[u8] = shader!("addresses.comp");
 
@@ -11,14 +12,6 @@ fn needs_addresses(gpu: &Gpu) -> Case {
         vk::TRUE => Ok(()),
         _ => Err(Outcome::NotSupported("addresses of buffers".into())),
     }
-}
-
-/// Returns the device address of a buffer.
-pub(in crate::cases) fn address(gpu: &Gpu, buffer: &Buffer) -> u64 {
-    let second = khr::buffer_device_address::Device::new(&gpu.instance, &gpu.device);
-    let info = vk::BufferDeviceAddressInfo::default().buffer(buffer.handle);
-    // SAFETY: the buffer is bound to memory that has addresses.
-    unsafe { second.get_buffer_device_address(&info) }
 }
 
 case!("core12.addresses.list", "VK_KHR_buffer_device_address", list);

@@ -2,7 +2,7 @@
 
 mod address_commands;
 mod compression;
-pub(in crate::cases) mod device_addresses;
+mod device_addresses;
 mod image_views;
 mod layouts;
 mod modifiers;

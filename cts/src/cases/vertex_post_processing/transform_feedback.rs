@@ -2,6 +2,7 @@
 
 use ash::vk;
 use ash::vk::PrimitiveTopology as T;
+use vitric_vulkan::names::KHR_DEVICE_ADDRESS_COMMANDS_NAME;
 
 use crate::Entry;
 use crate::cases::geometry::shading::{TOPOLOGIES, primitives};
@@ -240,26 +241,31 @@ fn discarded(gpu: &Gpu) -> Case {
     check(counts == [[18, 18]], || format!("{counts:?}"))
 }
 
-case!("feedback.draws.byte_count", "Transform Feedback", byte_count);
+case!("feedback.draws.byte_count", "Transform Feedback", |gpu| byte_count(gpu, false));
+case!("feedback.draws.byte_count_at_address", "VK_KHR_device_address_commands", |gpu| {
+    gpu.need(KHR_DEVICE_ADDRESS_COMMANDS_NAME)?;
+    byte_count(gpu, true)
+});
 
-/// Draws captured vertices by their byte count.
-fn byte_count(gpu: &Gpu) -> Case {
+/// Draws captured vertices by their byte count. Commands may name memory by addresses.
+fn byte_count(gpu: &Gpu, by_address: bool) -> Case {
     supported(gpu)?;
     let mut random = Random::new(4);
     let mut float = || random.below(2001) as f32 / 1000.0 - 1.0;
     let vertices: Vec<[f32; 8]> =
         (0..30).map(|_| [float(), float(), 0.5, 1.0, float().abs(), float().abs(), 0.5, 1.0]).collect();
-    let (vertices, counter) = (gpu.buffer_with(&vertices)?, gpu.buffer(16)?);
-    let captured = gaps(gpu, 8 * 30)?;
+    let (vertices, counter) = (gpu.buffer_with(&vertices)?, gpu.buffer_of_words(&[0; 4], by_address)?);
+    let captured = gpu.buffer_of_words(&[GAP; 8 * 30], by_address)?;
     let capture = Capture { buffers: vec![whole(captured)], counters: vec![Some((counter, 8))], ..Capture::default() };
     let count = Draw {
         kind: Kind::Vertices(17),
         capture: Some(capture),
+        by_address,
         ..Draw::rect(state(T::TRIANGLE_LIST), FULL, [1.0; 4])
     };
     let drawn = |kind| {
         let state = State { vertex: TRIANGLES, ..State::default() };
-        Draw { kind, ..Draw::rect(state, FULL, [1.0; 4]) }
+        Draw { kind, by_address, ..Draw::rect(state, FULL, [1.0; 4]) }
     };
     let target = Target::default();
     for (offset, stride, vertex_count) in [(0, 32, 15), (0, 64, 7), (3 * 32, 32, 12), (16 * 32, 32, 0), (5, 40, 11)] {
@@ -356,13 +362,17 @@ fn of_one_buffer(gpu: &Gpu) -> Case {
     check(words[..2] == [9 * 32, 9 * 8], || format!("{words:?}"))
 }
 
-case!("feedback.counters.resumed", "Transform Feedback", resumed);
+case!("feedback.counters.resumed", "Transform Feedback", |gpu| resumed(gpu, false));
+case!("feedback.counters.resumed_at_address", "VK_KHR_device_address_commands", |gpu| {
+    gpu.need(KHR_DEVICE_ADDRESS_COMMANDS_NAME)?;
+    resumed(gpu, true)
+});
 
-/// Checks that draws resume at the counters.
-fn resumed(gpu: &Gpu) -> Case {
+/// Checks that draws resume at the counters. Commands may name memory by addresses.
+fn resumed(gpu: &Gpu, by_address: bool) -> Case {
     supported(gpu)?;
-    let (first, second) = (gaps(gpu, 8 * 200)?, gaps(gpu, 2 * 200)?);
-    let counter = gpu.buffer(64)?;
+    let memory = |words: &[u32]| gpu.buffer_of_words(words, by_address);
+    let (first, second, counter) = (memory(&[GAP; 8 * 200])?, memory(&[GAP; 2 * 200])?, memory(&[0; 16])?);
     let draw = |vertices, resumes| {
         let capture = Capture {
             buffers: vec![whole(first), whole(second)],
@@ -373,6 +383,7 @@ fn resumed(gpu: &Gpu) -> Case {
         Draw {
             kind: Kind::Vertices(vertices),
             capture: Some(capture),
+            by_address,
             ..Draw::rect(state(T::POINT_LIST), FULL, [1.0; 4])
         }
     };
