@@ -13,7 +13,7 @@ use crate::cases::support::fills::Fills;
 use crate::cases::support::images::{GENERAL, image};
 use crate::cases::support::pipelines::{PipelineDesc, pipeline_of, whole};
 use crate::harness::{Case, Compute, Gpu, Outcome, STORAGE, Transition, check};
-use crate::render::{COLOR, FULL};
+use crate::render::{COLOR, FULL, RECT};
 
 /// Returns a device of its own, which the case loses.
 fn device(gpu: &Gpu) -> Result<Gpu, Outcome> {
@@ -77,15 +77,15 @@ case!("aborts.compute.none", "VK_KHR_shader_abort", |gpu| {
     check(words[..16] == [1; 16] && words[16..] == [0; 48], || format!("{words:?}"))
 });
 
-case!("aborts.vertex.message", "VK_KHR_shader_abort", vertex);
+case!("aborts.vertex.message", "VK_KHR_shader_abort", |gpu| draw(gpu, [shader!("abort.vert"), COLOR], 2));
+case!("aborts.fragment.message", "VK_KHR_shader_abort", |gpu| draw(gpu, [RECT, shader!("abort.frag")], 705));
 
-/// Aborts in one vertex of a draw, with its number.
-fn vertex(gpu: &Gpu) -> Case {
+/// Aborts in one vertex or one fragment of a draw, with its number.
+fn draw(gpu: &Gpu, shaders: [&'static [u8]; 2], number: u32) -> Case {
     let gpu = device(gpu)?;
     gpu.need(vk::KHR_DYNAMIC_RENDERING_NAME)?;
     let rendering = ash::khr::dynamic_rendering::Device::new(&gpu.instance, &gpu.device);
     let (target, layout) = (image(&gpu, vk::SampleCountFlags::TYPE_1)?, gpu.layout(&[])?);
-    let shaders = [shader!("abort.vert"), COLOR];
     let pipeline = pipeline_of(&gpu, &PipelineDesc { shaders, ..PipelineDesc::plain(layout) })?;
     let colors = [attachment(&target, CLEAR, clear_color([0.0; 4]))];
     let info = vk::RenderingInfo::default().render_area(whole()).layer_count(1).color_attachments(&colors);
@@ -97,7 +97,7 @@ fn vertex(gpu: &Gpu) -> Case {
         // SAFETY: the command buffer is recording in an instance.
         unsafe { rendering.cmd_end_rendering(list) };
     });
-    check_message(&gpu, run, &2u32.to_le_bytes())
+    check_message(&gpu, run, &number.to_le_bytes())
 }
 
 case!("constant_data.arrays.plain", "VK_KHR_shader_constant_data", |gpu| data(gpu, &[]));
