@@ -38,8 +38,8 @@ struct Parameters {
     count: u32,
 }
 
-/// Records draws with parameters in memory. Of the two names, the second one is that of the command
-/// whose number of draws is in memory, too.
+/// Records draws with parameters in memory. The second name is that of the command whose number of
+/// draws is in memory, too.
 ///
 /// # Safety
 /// The command buffer is recording in a pass.
