@@ -43,6 +43,11 @@ impl Vectors {
         self.0.resize(count, Vector([0; WAVE]));
     }
 
+    /// Returns the number of vectors that fit without new memory.
+    pub fn capacity(&self) -> usize {
+        self.0.capacity()
+    }
+
     /// Removes all vectors.
     #[inline]
     pub fn clear(&mut self) {

@@ -172,8 +172,9 @@ struct Units {
     ends_waits: AtomicBool,
 }
 
-/// Maximum number of windows of triangles whose memory is kept.
-const MAX_KEPT: usize = 32;
+/// Maximum number of bytes that are kept for windows of triangles: a batch and the next one, while
+/// they have the default size.
+const MAX_WINDOW_BYTES: usize = 32 << 20;
 
 impl Gpu {
     /// Starts a GPU with its worker threads, which are joined when the last reference is dropped.
@@ -191,7 +192,7 @@ impl Gpu {
             addresses: AddressSpace::default(),
             abort_area: OnceLock::new(),
             descriptor_resolver: OnceLock::new(),
-            triangles: ObjectPool::new(MAX_KEPT),
+            triangles: ObjectPool::bounded(MAX_WINDOW_BYTES, Triangles::capacity_bytes),
             tiles: ObjectPool::new(config.threads),
             // The command processor holds one.
             fronts: ObjectPool::new(config.threads + 1),

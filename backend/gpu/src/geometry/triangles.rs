@@ -16,7 +16,7 @@ use super::plan::{Plan, VaryingSource};
 use crate::raster::Shape;
 #[cfg(test)]
 use crate::raster::UNITS;
-use crate::raster::{Criterion, Triangle, snap};
+use crate::raster::{Criterion, Triangle, may_cover_group, snap};
 
 /// Maximum number of triangles in a window, and of windows in a pass over tiles. A triangle is
 /// addressed by 16 bits of each.
@@ -90,6 +90,8 @@ pub struct Triangles {
     cover_of: Vec<u32>,
     /// Attachment layer to draw to.
     layer: u32,
+    /// Upper bounds of the widths and of the heights of all triangles, pixels.
+    max_extent: [i16; 2],
 }
 
 const NO_COVER: u32 = u32::MAX;
@@ -113,6 +115,7 @@ impl Default for Triangles {
             polygons: Vec::new(),
             cover_of: Vec::new(),
             layer: 0,
+            max_extent: [0; 2],
         }
     }
 }
@@ -121,7 +124,7 @@ impl Triangles {
     /// Clears the buffer and reserves room for `room` triangles of a layer.
     pub(crate) fn start(&mut self, plan: Plan, room: usize, layer: u32) {
         self.row_chunks = plan.row_chunks();
-        (self.plan, self.layer) = (plan, layer);
+        (self.plan, self.layer, self.max_extent) = (plan, layer, [0; 2]);
         self.vertices = 0;
         self.covers.clear();
         self.polygons.clear();
@@ -159,6 +162,18 @@ impl Triangles {
     pub fn bytes(&self) -> usize {
         let rows = self.vertices * self.row_chunks * size_of::<Chunk>();
         size_of_val(&*self.packed) + size_of_val(&*self.covers) + size_of_val(&*self.cover_of) + rows
+    }
+
+    /// Returns the bytes of memory that the buffer would keep if it were cleared, except polygons.
+    pub fn capacity_bytes(&self) -> usize {
+        let covers = self.covers.capacity() * size_of::<Cover>() + self.cover_of.capacity() * size_of::<u32>();
+        self.rows.capacity() * size_of::<Lanes>() + self.packed.capacity() * size_of::<Packed>() + covers
+    }
+
+    /// Returns false if no triangle is large enough to cover a group of pixels.
+    pub fn may_cover_groups(&self) -> bool {
+        let [width, height] = self.max_extent.map(i64::from);
+        may_cover_group([0, 0, width, height])
     }
 
     /// Drops the vertices from a number on. No triangle may use them.
@@ -367,6 +382,7 @@ impl Triangles {
             let word = |number: usize| words[number][lane];
             Packed { rows: [word(0), word(1), word(2)], id: word(3), pixels: [word(4), word(5)] }
         };
+        self.grow_extent([&words[4], &words[5]], survives);
         if survives == &[true; WAVE] && covers.is_empty() && self.cover_of.is_empty() {
             self.packed.extend((0..WAVE).map(of_lane));
             return;
@@ -379,6 +395,19 @@ impl Triangles {
             }
             self.packed.push(of_lane(lane));
         }
+    }
+
+    /// Grows the greatest extent to hold the pixels of the lanes set in `survives`.
+    #[inline(always)]
+    fn grow_extent(&mut self, [first, end]: [&Lanes; 2], survives: &[bool; WAVE]) {
+        let [mut width, mut height] = self.max_extent;
+        for lane in 0..WAVE {
+            let shown = -i16::from(survives[lane]);
+            let [first, end] = [first[lane], end[lane]];
+            width = width.max((end as i16).saturating_sub(first as i16) & shown);
+            height = height.max(((end >> 16) as i16).saturating_sub((first >> 16) as i16) & shown);
+        }
+        self.max_extent = [width, height];
     }
 }
 
@@ -406,6 +435,37 @@ impl Triangles {
     fn push(&mut self, [first, second, third]: [u32; 3], covered: Pixels) {
         let [x0, y0, x1, y1] = covered.map(|pixel| u32::from(pixel as u16));
         let rows = [first | (Facing::ByWinding as u32) << FACING, second, third];
-        self.packed.push(Packed { rows, id: 0, pixels: [x0 | y0 << 16, x1 | y1 << 16] });
+        let pixels = [x0 | y0 << 16, x1 | y1 << 16];
+        self.packed.push(Packed { rows, id: 0, pixels });
+        self.grow_extent(pixels.map(|word| [word; WAVE]).each_ref(), &[true; WAVE]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_greatest_extent_tells_if_any_triangle_may_cover_a_group() {
+        let mut triangles = Triangles::default();
+        let mut add = |corners| {
+            triangles.push_pixels(corners);
+            (triangles.max_extent, triangles.may_cover_groups())
+        };
+        let (wide, high) = ([[-9, 0], [50, 0], [50, 5]], [[7, 7], [12, 7], [12, 20]]);
+        assert_eq!(add(wide), ([60, 6], false));
+        assert_eq!(add(high), ([60, 14], true), "no single triangle is large enough, but the bound is");
+        triangles.start(Plan::default(), 0, 0);
+        assert!(!triangles.may_cover_groups());
+    }
+
+    #[test]
+    fn lanes_that_do_not_survive_have_no_extent() {
+        let mut words = [[0; WAVE]; 6];
+        words[5] = [9 | 30 << 16; WAVE];
+        words[5][3] = 100 | 200 << 16;
+        let mut triangles = Triangles::default();
+        triangles.push_lanes(&words, &std::array::from_fn(|lane| lane != 3), &[]);
+        assert_eq!(triangles.max_extent, [9, 30]);
     }
 }

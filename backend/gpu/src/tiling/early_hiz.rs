@@ -449,7 +449,7 @@ fn update_by_run(
     let TriangleRun { triangles, range } = run;
     let (mut updated, all) = (0, UpdateProgress { updated: 0, end: range.end });
     let Visibility { tests, updates_hiz, .. } = update_rules.visibility;
-    if !updates_hiz || early.direction() != tests {
+    if !updates_hiz || early.direction() != tests || !triangles.may_cover_groups() {
         return all;
     }
     let Some(mut updater) = HizUpdater::new(early, grid, triangles.layer(), update_rules, &[]) else { return all };
