@@ -238,7 +238,7 @@ pub const TABLE: &[Extension] = &[
     row("VK_EXT_conservative_rasterization", 1, Device, None, &[PROPERTIES2])
         .limited("Triangles only. Overestimation adds no extra size."),
     row("VK_KHR_fragment_shading_rate", 2, Device, None, &["VK_KHR_create_renderpass2", PROPERTIES2])
-        .limited("Fragments of up to 4x4 pixels. Not together with interlock."),
+        .limited("Fragments of up to 4x4 pixels. Not together with interlock or tile images."),
     row("VK_KHR_external_fence_fd", 1, Device, None, &["VK_KHR_external_fence"])
         .limited("Handle type: opaque file descriptors."),
     row("VK_KHR_external_memory_fd", 1, Device, None, &["VK_KHR_external_memory"])
@@ -292,6 +292,7 @@ pub const TABLE: &[Extension] = &[
     ),
     row("VK_ARM_rasterization_order_attachment_access", 1, Device, None, &[PROPERTIES2]),
     row("VK_EXT_rasterization_order_attachment_access", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_shader_tile_image", 1, Device, None, &["VK_KHR_dynamic_rendering", "VK_KHR_synchronization2"]),
     row("VK_EXT_calibrated_timestamps", 2, Device, None, &[PROPERTIES2])
         .limited("Domains: device, monotonic clock, raw monotonic clock."),
     row("VK_KHR_calibrated_timestamps", 1, Device, None, &[PROPERTIES2])

@@ -32,7 +32,7 @@ const MAX_EXTENT_3D: u32 = 4096;
 const MAX_EXTENT_CUBE: u32 = 32768;
 const MAX_LAYERS: u32 = 2048;
 /// Maximum number of colour attachments of a subpass. Each may use dual-source blending.
-const MAX_COLORS: u32 = 8;
+const MAX_COLORS: u32 = vitric_ir::interface::MAX_COLORS as u32;
 /// Granularity of point sizes and line widths in pixels.
 const SIZE_GRANULARITY: f32 = 1.0 / 256.0;
 /// Number of invocations of a subgroup, in every program.

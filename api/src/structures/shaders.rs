@@ -59,6 +59,12 @@ pub(super) fn features(to: &mut impl Structures) {
             .fragment_shader_sample_interlock(true)
             .fragment_shader_pixel_interlock(true),
     );
+    to.put(
+        vk::PhysicalDeviceShaderTileImageFeaturesEXT::default()
+            .shader_tile_image_color_read_access(true)
+            .shader_tile_image_depth_read_access(true)
+            .shader_tile_image_stencil_read_access(true),
+    );
     // Loads and stores of matrices check each element that is not in bounds with its strip.
     to.put(
         vk::PhysicalDeviceCooperativeMatrixFeaturesKHR::default()
@@ -112,10 +118,20 @@ pub(super) fn properties(to: &mut impl Structures) {
         max_shader_abort_message_size: MAX_ABORT_BYTES.into(),
         ..Default::default()
     });
+    to.put(tile_images());
     // Invocations of mesh and task shaders do not form quads.
     to.put(PhysicalDeviceComputeShaderDerivativesPropertiesKHR::default());
     to.put(
         vk::PhysicalDeviceCooperativeMatrixPropertiesKHR::default()
             .cooperative_matrix_supported_stages(vk::ShaderStageFlags::COMPUTE),
     );
+}
+
+/// Returns the properties of tile images. All reads are coherent. They access images at any sample,
+/// also for helper invocations.
+fn tile_images() -> vk::PhysicalDeviceShaderTileImagePropertiesEXT<'static> {
+    vk::PhysicalDeviceShaderTileImagePropertiesEXT::default()
+        .shader_tile_image_coherent_read_accelerated(true)
+        .shader_tile_image_read_sample_from_pixel_rate_invocation(true)
+        .shader_tile_image_read_from_helper_invocation(true)
 }

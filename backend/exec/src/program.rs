@@ -214,7 +214,8 @@ impl Program {
             }
             Slot::Builtin(..) => *output,
         };
-        let facts = FragmentFacts { first_color: moved(self.fragment.first_color), ..self.fragment };
+        let attachments = std::array::from_fn(|location| moved(location as u32));
+        let facts = FragmentFacts { color_attachments: Some(attachments), ..self.fragment };
         self.as_fragment(facts, self.outputs.iter().map(output).collect())
     }
 

@@ -1,7 +1,7 @@
 //! Tables of a module: types, constants, decorations, entry points, variables and functions.
 
 use foldhash::{HashMap, HashSet};
-use spirv::{BuiltIn, Decoration, Dim, ExecutionMode, ExecutionModel, Op, StorageClass};
+use spirv::{BuiltIn, Capability, Decoration, Dim, ExecutionMode, ExecutionModel, Op, StorageClass};
 
 use super::encoding::Encoding;
 use super::parse::Instruction;
@@ -176,6 +176,8 @@ type Decorations = Vec<(Decoration, Vec<u32>)>;
 pub struct Module {
     /// Version of SPIR-V: major number in bits 16 to 23, minor number in bits 8 to 15.
     pub(super) version: u32,
+    /// Capabilities that the module declares, by number.
+    capabilities: HashSet<u32>,
     pub(super) types: HashMap<u32, Ty>,
     /// Constant instructions in order. The second word of each is its id.
     pub(super) constants: Vec<Instruction>,
@@ -263,7 +265,10 @@ impl Module {
                 let mode = mode.ok_or(Error::Malformed("unknown execution mode"))?;
                 self.modes.push((inst.word(0)?, mode, inst.rest(2).to_vec()));
             }
-            Op::Capability => check_capability(inst.word(0)?)?,
+            Op::Capability => {
+                check_capability(inst.word(0)?)?;
+                self.capabilities.insert(inst.word(0)?);
+            }
             Op::Decorate => self.decorate((inst.word(0)?, None), &inst, 1)?,
             Op::MemberDecorate => self.decorate((inst.word(0)?, Some(inst.word(1)?)), &inst, 2)?,
             Op::GroupDecorate => self.decorate_group(&inst, 1)?,
@@ -442,6 +447,11 @@ impl Module {
         self.modes.iter().find(|(f, m, _)| *f == function && *m == mode).map(|(_, _, literals)| literals.as_slice())
     }
 
+    /// Returns true if the module declares a capability.
+    pub(super) fn declares(&self, capability: Capability) -> bool {
+        self.capabilities.contains(&(capability as u32))
+    }
+
     /// Returns true for a type that is a signed integer.
     pub(super) fn is_signed(&self, ty: u32) -> bool {
         self.signed.contains(&ty)
@@ -495,7 +505,7 @@ const NEWEST_CAPABILITIES: [u32; 2] = [5120, 5146];
 
 /// Refuses capabilities that are not supported, or whose absence would change results.
 fn check_capability(word: u32) -> Result<()> {
-    use spirv::Capability as C;
+    use Capability as C;
     if NEWEST_CAPABILITIES.contains(&word) {
         return Ok(());
     }

@@ -200,6 +200,7 @@ features! {
         feedback_loop: PhysicalDeviceAttachmentFeedbackLoopLayoutFeaturesEXT = EXT_ATTACHMENT_FEEDBACK_LOOP_LAYOUT_NAME;
         feedback_dynamic: PhysicalDeviceAttachmentFeedbackLoopDynamicStateFeaturesEXT =
             EXT_ATTACHMENT_FEEDBACK_LOOP_DYNAMIC_STATE_NAME;
+        tile_images: PhysicalDeviceShaderTileImageFeaturesEXT = EXT_SHADER_TILE_IMAGE_NAME;
         ordered: PhysicalDeviceRasterizationOrderAttachmentAccessFeaturesEXT =
             EXT_RASTERIZATION_ORDER_ATTACHMENT_ACCESS_NAME;
         render_to_single: PhysicalDeviceMultisampledRenderToSingleSampledFeaturesEXT =

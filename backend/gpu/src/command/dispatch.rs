@@ -33,7 +33,7 @@ pub(super) fn dispatch(
 ) -> Result<(), DeviceLost> {
     let DispatchContext { gpu, device, deadline, counters, push } = context;
     let Some(pipeline) = &state.pipeline else { return Ok(()) };
-    let bindings = &*state.sets.resolve(0, &pipeline.program, device);
+    let bindings = &*state.sets.resolve(0, &pipeline.program, device, None);
     depth::written_by_programs(gpu.depths(), std::iter::once(&*pipeline.program), bindings, &device.addresses);
     pipeline.program.inlined.begin_pass();
     let inlined = pipeline.program.inlined(bindings, gpu.config().inlining);

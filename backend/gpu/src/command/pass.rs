@@ -11,7 +11,7 @@ use ash::vk;
 use vitric_base::workers::Workers;
 use vitric_format as format;
 use vitric_format::DEPTH_STENCIL;
-use vitric_memory::{InUse, PlaneRef, SurfaceView};
+use vitric_memory::{InUse, PlaneRef, SurfaceView, SurfaceViewDesc};
 
 use super::viewports::pixel_area;
 use super::{AttachmentClear, PassBegin, implicit};
@@ -278,6 +278,20 @@ impl Pass {
     /// Returns the depth attachment of the subpass.
     pub fn depth_view(&self) -> Option<&Arc<SurfaceView>> {
         self.subpass().depth_stencil.and_then(|attachment| self.view(attachment))
+    }
+
+    /// Returns the view of a colour attachment, by its index in the subpass.
+    pub(super) fn color_view(&self, color: u32) -> Option<&Arc<SurfaceView>> {
+        self.subpass().colors.get(color as usize).copied().flatten().and_then(|attachment| self.view(attachment))
+    }
+
+    /// Returns a view of depth or stencil alone, if the subpass uses that aspect.
+    pub(super) fn view_of_tests(&self, aspect: vk::ImageAspectFlags) -> Option<Arc<SurfaceView>> {
+        let view = self.depth_view().filter(|_| !self.subpass().unused_aspects.contains(aspect))?;
+        let info = format::info(view.desc.format)?;
+        let has_aspect = if aspect == vk::ImageAspectFlags::DEPTH { info.depth_bits > 0 } else { info.stencil };
+        let desc = SurfaceViewDesc { aspects: aspect, ..view.desc };
+        has_aspect.then(|| Arc::new(SurfaceView { surface: view.surface.clone(), desc }))
     }
 
     /// Returns the view of an attachment.

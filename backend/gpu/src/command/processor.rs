@@ -269,6 +269,7 @@ impl<'g> Processor<'g> {
     /// Makes a pass current after one of its subpasses has begun.
     fn begin_subpass(&mut self, pass: Pass) {
         self.state.graphics.changed.fixed = true;
+        self.state.graphics.sets.mark_attachments_changed();
         pass.first_used_others().for_each(|view| self.gpu.depths().wrote_surface(&view.surface));
         if pass.subpass().view_mask == 0 {
             depth::begin_subpass(self.gpu, &pass, &mut self.pending);

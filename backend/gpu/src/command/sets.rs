@@ -1,4 +1,5 @@
-//! The descriptor sets of a bind point, and the resources of programs.
+//! The descriptor sets of a bind point, and the resources of programs. Attachments that fragment
+//! programs read are resources of a set of their own, which changes with the subpass.
 //!
 //! Resources are resolved at the first draw or dispatch after a bind, and stay resolved until the
 //! next bind. A bound set must therefore not be updated until the commands are done. The resources
@@ -7,13 +8,16 @@
 
 use std::sync::Arc;
 
+use ash::vk;
 use smallvec::SmallVec;
 use vitric_exec::Program;
 use vitric_exec::bindings::{Bindings, DescriptorName, DescriptorResolver, DescriptorSet, NoDescriptors, ResolvedSet};
-use vitric_exec::runtime::{Bound, SetLayout, is_dynamic};
+use vitric_exec::runtime::{Bound, Descriptor, SetLayout, is_dynamic};
 use vitric_exec::texture::Routines;
-use vitric_ir::interface::Resource;
-use vitric_memory::{Addresses, InUse};
+use vitric_ir::interface::{MAX_COLORS, Resource};
+use vitric_memory::{Addresses, InUse, SurfaceView};
+
+use super::pass::Pass;
 
 /// `maxBoundDescriptorSets`.
 pub const MAX_SETS: usize = 8;
@@ -108,6 +112,11 @@ impl BoundSets {
         changed != 0
     }
 
+    /// Records that a subpass with other attachments has begun.
+    pub(super) fn mark_attachments_changed(&mut self) {
+        self.mark_changed(slot_of(Resource::ATTACHMENTS));
+    }
+
     fn mark_changed(&mut self, slots: u32) {
         self.programs.iter_mut().flatten().for_each(|program| program.changed |= slots);
     }
@@ -136,14 +145,15 @@ impl BoundSets {
     }
 
     /// Returns the resources of the program of a stage of the bound pipeline. Stages are numbered
-    /// from 0.
+    /// from 0. Programs that read attachments need the `pass`.
     pub(super) fn resolve(
         &mut self,
         stage: usize,
         program: &Arc<Program>,
         device: &DeviceContext<'_>,
+        pass: Option<&Pass>,
     ) -> Arc<Bindings> {
-        let used = |changed: u32| program.resources.iter().any(|resource| changed.wrapping_shr(resource.set) & 1 != 0);
+        let used = |changed: u32| program.resources.iter().any(|resource| changed & slot_of(resource.set) != 0);
         let decoded_losses = device.routines.decoded().losses();
         if let Some(resolved) = &mut self.programs[stage]
             && Arc::ptr_eq(&resolved.program, program)
@@ -157,7 +167,12 @@ impl BoundSets {
             return resolved.bindings.clone();
         }
         let mut bindings = Bindings::of_program(program, device.routines.clone(), device.addresses.clone());
-        program.resources.iter().for_each(|resource| self.add(&mut bindings, *resource, &*device.resolver));
+        for resource in &program.resources {
+            match pass.filter(|_| resource.is_attachment()) {
+                Some(pass) => add_attachments(&mut bindings, resource.binding, program, pass),
+                None => self.add(&mut bindings, *resource, &*device.resolver),
+            }
+        }
         let losses = device.in_use.as_ref().map_or(0, InUse::losses);
         if let Some(in_use) = &device.in_use {
             bindings.begin_use(in_use);
@@ -185,6 +200,25 @@ impl BoundSets {
     }
 }
 
+/// Returns the bit of a set in masks of changed sets. Sets beyond the limit, which are never bound,
+/// share bits.
+fn slot_of(set: u32) -> u32 {
+    1u32.wrapping_shl(set)
+}
+
+/// Adds attachments of a pass: the colours from a location on, or depth or stencil.
+fn add_attachments(bindings: &mut Bindings, binding: u32, program: &Program, pass: &Pass) {
+    let bound =
+        |view: Option<Arc<SurfaceView>>| Bound::new(view.map_or(Descriptor::None, Descriptor::InputAttachment), 0);
+    let color = |location| pass.color_view(program.fragment.color_attachment(location)).cloned();
+    let set = match binding {
+        Resource::DEPTH => ResolvedSet::new([bound(pass.view_of_tests(vk::ImageAspectFlags::DEPTH))]),
+        Resource::STENCIL => ResolvedSet::new([bound(pass.view_of_tests(vk::ImageAspectFlags::STENCIL))]),
+        first => ResolvedSet::new((first..MAX_COLORS as u32).map(|location| bound(color(location)))),
+    };
+    bindings.add(&set, 0..MAX_COLORS);
+}
+
 /// Returns the dynamic buffers of a set, in order, with their offsets.
 fn resolve_dynamic(set: &DescriptorSet, offsets: &[u32], resolver: &dyn DescriptorResolver) -> Arc<ResolvedSet> {
     let offsets = offsets.iter().copied().chain(std::iter::repeat(0));
@@ -194,10 +228,9 @@ fn resolve_dynamic(set: &DescriptorSet, offsets: &[u32], resolver: &dyn Descript
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ash::vk;
 
     use vitric_exec::runtime::{Sampler, SetBinding};
-    use vitric_memory::{Allocation, Buffer, BufferView, Heap, SurfaceView};
+    use vitric_memory::{Allocation, Buffer, BufferView, Heap};
     use vitric_spirv as spirv;
 
     /// Objects with names. Names of buffers begin with 1, names of sets with 101.
@@ -292,7 +325,7 @@ mod tests {
             if let Some((number, offset)) = bind {
                 bound.bind(0, &[101 + number as u64], &[offset], &*device.resolver);
             }
-            let bindings = bound.resolve(0, &program, &device);
+            let bindings = bound.resolve(0, &program, &device, None);
             (first_word(&bindings, resource), bindings)
         };
         let (nothing, unbound) = word(None);
@@ -306,15 +339,15 @@ mod tests {
         assert_eq!(word(Some((1, 0))).0, 21, "another set");
         let last = word(None).1;
         bound.bind(1, &[101], &[0], &*device.resolver);
-        assert!(Arc::ptr_eq(&last, &bound.resolve(0, &program, &device)), "a set that it does not use");
-        let again = bound.resolve(1, &program, &device);
+        assert!(Arc::ptr_eq(&last, &bound.resolve(0, &program, &device, None)), "a set that it does not use");
+        let again = bound.resolve(1, &program, &device, None);
         assert!(!Arc::ptr_eq(&last, &again), "another stage");
         let other = self::program();
-        let again = bound.resolve(0, &other, &device);
+        let again = bound.resolve(0, &other, &device, None);
         assert!(!Arc::ptr_eq(&last, &again), "another program");
         assert_eq!(first_word(&again, resource), 21);
         bound.bind(0, &[103], &[0], &*device.resolver);
-        assert_eq!(first_word(&bound.resolve(0, &program, &device), resource), 0, "a destroyed set is not bound");
+        assert_eq!(first_word(&bound.resolve(0, &program, &device, None), resource), 0, "a destroyed set is not bound");
     }
 
     #[test]
@@ -330,7 +363,7 @@ mod tests {
             let named =
                 DescriptorName { kind: vk::DescriptorType::STORAGE_BUFFER, object, other: 0, size: vk::WHOLE_SIZE };
             bound.push(0, &layout, &[(0, named)]);
-            bound.resolve(0, &program, &device)
+            bound.resolve(0, &program, &device, None)
         });
         assert_eq!(words.map(|bindings| first_word(&bindings, resource)), [11, 21]);
     }

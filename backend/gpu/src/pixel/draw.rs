@@ -79,8 +79,8 @@ pub struct PixelContext<'a> {
     pub blend_constants: [f32; 4],
     /// Mask of the locations that fragments overwrite, if a fragment has no other effect.
     ///
-    /// This excludes blending, discarding, side effects, late tests and programs that read
-    /// coverage. Then only the newest fragment of a sample is visible.
+    /// This excludes blending, reads of attachments, discarding, side effects, late tests and
+    /// programs that read coverage. Then only the newest fragment of a sample is visible.
     pub overwrites: Option<u32>,
     /// Use of the Hi-Z structure by the draw.
     pub visibility: Visibility,
@@ -153,11 +153,12 @@ impl<'a> PixelContext<'a> {
     /// Computes [`Self::overwrites`].
     fn overwritten(&self) -> Option<u32> {
         let (facts, traits) = (&self.fragment?.fragment, self.traits());
-        let shows = facts.may_discard || facts.side_effects || traits.needs_stored || traits.changes_coverage;
+        let shows = facts.may_discard || facts.side_effects || traits.changes_coverage;
+        let is_ordered = facts.interlock || traits.needs_stored;
         let written = traits.targets.iter().zip(self.targets()).filter(|(_, plane)| plane.is_some());
         let locations = written.fold(0, |locations, ((location, _), _)| locations | 1 << location);
         let sees_coverage = (self.multisample.samples > 1 || self.rates.is_some()) && traits.sees_samples;
-        (self.tests_early() && !shows && !sees_coverage).then_some(locations)
+        (self.tests_early() && !shows && !is_ordered && !sees_coverage).then_some(locations)
     }
 
     /// Fills in the overwritten locations, the use of Hi-Z and the segment.

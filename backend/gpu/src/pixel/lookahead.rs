@@ -68,7 +68,8 @@ impl PixelContext<'_> {
         let sees_coverage = (self.multisample.samples > 1 || self.rates.is_some()) && traits.sees_samples;
         // Other tests depend on more than the nearest depth, or have an effect when they fail.
         let has_others = self.tests.is_some_and(|tests| tests.stencil_test || tests.depth_bounds_test);
-        if facts.side_effects || sees_coverage || has_others {
+        // Helpers of a program that reads attachments see fragments that its own do not cover.
+        if facts.side_effects || facts.interlock || sees_coverage || has_others {
             return None;
         }
         let written = traits.targets.iter().zip(self.targets()).filter(|(_, plane)| plane.is_some());

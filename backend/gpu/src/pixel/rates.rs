@@ -32,7 +32,7 @@ impl<'a> Rates<'a> {
         state: RateState,
         attachment: Option<(PlaneRef<'a>, [u32; 2])>,
     ) -> Option<Self> {
-        // Fragment interlock does not support fragments of several pixels.
+        // Interlock and tile images do not support fragments of several pixels.
         let fits = |program: &&Arc<Program>| !pipeline.has_sample_shading() && !program.fragment.interlock;
         let fragment = pipeline.fragment.as_ref().filter(fits)?;
         let primitive = pipeline.gives_rate().then(|| Shape::first_word(fragment.inputs.len()));

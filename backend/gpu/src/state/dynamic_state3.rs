@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use ash::vk;
+use vitric_ir::interface::MAX_COLORS;
 
 use crate::raster::{Criterion, SampleLocations};
 
@@ -15,9 +16,6 @@ use super::{
     AdvancedBlend, BlendState, DepthClampRange, DepthLimits, DynamicState, LineMode, PipelineState, VertexAttribute,
     VertexBinding,
 };
-
-/// `maxColorAttachments`.
-const MAX_COLORS: usize = 8;
 
 /// Bindings and attributes of vertices.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]

@@ -43,6 +43,9 @@ const MAX_GEOMETRY_INVOCATIONS: u32 = 1 << 8;
 /// to its programs follow the push constants in memory.
 pub const PUSH_CONSTANT_BYTES: usize = 256;
 
+/// Maximum number of colour attachments of a subpass: `maxColorAttachments`.
+pub const MAX_COLORS: usize = 8;
+
 macro_rules! builtins {
     ($($builtin:ident,)*) => {
         /// Built-in variables of the supported stages. Vectors and arrays are numbered by
@@ -309,10 +312,29 @@ impl Feedback {
 /// Resource that a program uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Resource {
-    /// Descriptor set.
+    /// Descriptor set, or [`Self::ATTACHMENTS`].
     pub set: u32,
     /// Binding.
     pub binding: u32,
+}
+
+impl Resource {
+    /// Set number of the attachments of the subpass, which fragment programs read. The bindings of
+    /// colour attachments are their locations. The elements after the first are those at the next
+    /// locations.
+    pub const ATTACHMENTS: u32 = u32::MAX;
+
+    /// Binding of the depth attachment.
+    pub const DEPTH: u32 = MAX_COLORS as u32;
+
+    /// Binding of the stencil attachment.
+    pub const STENCIL: u32 = Self::DEPTH + 1;
+
+    /// Returns true if the resource is an attachment, and not an array of descriptors.
+    #[inline]
+    pub fn is_attachment(&self) -> bool {
+        self.set == Self::ATTACHMENTS
+    }
 }
 
 /// Facts about a fragment program that the fragment pipeline needs.
@@ -333,20 +355,28 @@ pub struct FragmentFacts {
     pub sees_coverage: bool,
     /// True if the coverage that the program reads excludes samples that failed early tests.
     pub post_depth: bool,
-    /// True if fragments of a pixel run one at a time and in order.
+    /// True if fragments of a pixel run one at a time and in order. This includes the writes of
+    /// their results to attachments.
     pub interlock: bool,
     /// True if the program runs once per sample.
     pub per_sample: bool,
     /// True if the program stores to memory or performs atomics.
     pub side_effects: bool,
-    /// Location of the colour output whose alpha modifies coverage. Pipelines may remap the
-    /// location.
-    pub first_color: u32,
+    /// Colour attachments by location, if a pipeline has remapped them. Locations without an
+    /// attachment have numbers beyond the last attachment.
+    pub color_attachments: Option<[u32; MAX_COLORS]>,
 }
 
 impl FragmentFacts {
-    /// Returns all boolean facts, in the order in which they are saved. `first_color` is not
-    /// saved, because pipelines remap it.
+    /// Returns the colour attachment of a location. The alpha of location 0 modifies coverage.
+    #[inline]
+    pub fn color_attachment(&self, location: u32) -> u32 {
+        let moved = self.color_attachments.map(|moved| moved.get(location as usize).copied());
+        moved.map_or(location, |moved| moved.unwrap_or(u32::MAX - location))
+    }
+
+    /// Returns all boolean facts, in the order in which they are saved. `color_attachments` are not
+    /// saved, because only pipelines remap them.
     pub fn flags(&self) -> [bool; 10] {
         let mut facts = *self;
         facts.flags_mut().map(|flag| *flag)
@@ -365,7 +395,7 @@ impl FragmentFacts {
             interlock,
             per_sample,
             side_effects,
-            first_color: _,
+            color_attachments: _,
         } = self;
         [
             early_tests,

@@ -1,6 +1,7 @@
 //! Tests with assembled modules that exceed limits: each is refused by name or compiles quickly.
 
 use ash::vk;
+use vitric_ir::interface::Resource;
 
 use crate::{Error, Result, compile, parse};
 
@@ -14,9 +15,17 @@ fn assemble(instructions: &[(spirv::Op, &[u32])]) -> Vec<u32> {
     words
 }
 
-/// Assembles a compute entry point `main` (id 1) of type void() (ids 2, 3) from the blocks of a
-/// function and declarations.
+/// Assembles a compute entry point from the blocks of a function and declarations.
 fn compute(declarations: &[(spirv::Op, &[u32])], body: &[(spirv::Op, &[u32])]) -> Vec<u32> {
+    entry_point(spirv::ExecutionModel::GLCompute, declarations, body)
+}
+
+/// Assembles an entry point `main` (id 1) of type void() (ids 2, 3).
+fn entry_point(
+    model: spirv::ExecutionModel,
+    declarations: &[(spirv::Op, &[u32])],
+    body: &[(spirv::Op, &[u32])],
+) -> Vec<u32> {
     use spirv::Op;
     let name = u32::from_le_bytes(*b"main");
     let mut all: Vec<(Op, &[u32])> = vec![(Op::TypeVoid, &[2]), (Op::TypeFunction, &[3, 2])];
@@ -24,7 +33,7 @@ fn compute(declarations: &[(spirv::Op, &[u32])], body: &[(spirv::Op, &[u32])]) -
     all.push((Op::Function, &[2, 1, 0, 3]));
     all.extend_from_slice(body);
     all.push((Op::FunctionEnd, &[]));
-    let entry = [spirv::ExecutionModel::GLCompute as u32, 1, name, 0];
+    let entry = [model as u32, 1, name, 0];
     let mut words = assemble(&[(Op::EntryPoint, &entry)]);
     words.extend(&assemble(&all)[5..]);
     words
@@ -89,6 +98,55 @@ fn matrices_have_supported_shapes() {
     assert_eq!(of(6, 16, 16, 3, 0), unsupported("Float(64)"));
     assert_eq!(of(7, 16, 16, 3, 0).map_err(|error| error.to_string().contains("matri")), Err(true));
     assert_eq!(of(5, 16, 16, 3, 3), Err(Error::Malformed("an unknown use of a matrix")));
+}
+
+#[test]
+fn tile_images_are_variables_of_fragment_programs_with_locations() {
+    use spirv::{Capability, Decoration, Dim, ExecutionModel, Op, StorageClass};
+    let capability = [Capability::TileImageColorReadAccessEXT as u32];
+    let (tile, other) = (StorageClass::TileImageEXT as u32, StorageClass::UniformConstant as u32);
+    let (fragment, texels) = (ExecutionModel::Fragment, Dim::DimTileImageDataEXT as u32);
+    // The function reads variable 7 of a storage class and of images of a dimension.
+    let of = |model, class: u32, dim: u32, decoration: [u32; 3], read: (Op, &[u32])| {
+        let (image, pointer, variable) = ([5, 4, dim, 0, 0, 0, 2, 0], [6, class, 5], [6, 7, class]);
+        let declarations: [(Op, &[u32]); 7] = [
+            (Op::Capability, &capability),
+            (Op::Decorate, &decoration),
+            (Op::TypeFloat, &[4, 32]),
+            (Op::TypeImage, &image),
+            (Op::TypePointer, &pointer),
+            (Op::Variable, &variable),
+            (Op::TypeVector, &[8, 4, 4]),
+        ];
+        let body = [(Op::Label, &[20][..]), (Op::Load, &[5, 21, 7]), read, (Op::Return, &[])];
+        let stage = match model {
+            ExecutionModel::Fragment => vk::ShaderStageFlags::FRAGMENT,
+            _ => vk::ShaderStageFlags::COMPUTE,
+        };
+        compile(&parse(&entry_point(model, &declarations, &body)).unwrap(), "main", stage, &Vec::new())
+    };
+    let read = (Op::ColorAttachmentReadEXT, &[8, 22, 21][..]);
+    let at = |location: u32| [7, Decoration::Location as u32, location];
+    let interface = of(fragment, tile, texels, at(7), read).unwrap().interface;
+    assert_eq!(interface.resources, [Resource { set: Resource::ATTACHMENTS, binding: 7 }]);
+    assert!(interface.fragment.interlock && !interface.fragment.side_effects);
+    let refusal =
+        |model, class, dim, decoration, read| of(model, class, dim, decoration, read).map(|_| ()).unwrap_err();
+    let unsupported = |what: &str| Error::Unsupported(what.into());
+    assert_eq!(refusal(fragment, tile, texels, at(8), read), unsupported("a tile image at location 8"));
+    let flat = [7, Decoration::Flat as u32, 0];
+    assert_eq!(refusal(fragment, tile, texels, flat, read), Error::Malformed("a tile image without a location"));
+    let of_another_type = Error::Malformed("a tile image of another stage or type");
+    assert_eq!(refusal(fragment, tile, Dim::Dim2D as u32, at(0), read), of_another_type);
+    assert_eq!(refusal(ExecutionModel::GLCompute, tile, texels, at(0), read), of_another_type);
+    let of_another_class = Error::Malformed("a tile image of another stage or storage class");
+    assert_eq!(refusal(fragment, other, texels, at(0), read), of_another_class);
+    let depth = (Op::DepthAttachmentReadEXT, &[4, 22][..]);
+    assert_eq!(refusal(ExecutionModel::GLCompute, other, texels, at(0), depth), of_another_class);
+    let plain = (Op::ImageRead, &[8, 22, 21, 21][..]);
+    assert!(matches!(refusal(fragment, tile, texels, at(0), plain), Error::Malformed(_) | Error::Unsupported(_)));
+    let reserved = [7, Decoration::DescriptorSet as u32, Resource::ATTACHMENTS];
+    assert_eq!(refusal(fragment, other, texels, reserved, read), unsupported("descriptor set 4294967295"));
 }
 
 #[test]

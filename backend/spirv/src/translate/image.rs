@@ -31,10 +31,10 @@ struct OptionalOperands {
 }
 
 /// Image and sampler of an instruction.
-struct Source {
-    image: Rc<Pointer>,
-    sampler: Option<Rc<Pointer>>,
-    ty: ImageType,
+pub(super) struct Source {
+    pub(super) image: Rc<Pointer>,
+    pub(super) sampler: Option<Rc<Pointer>>,
+    pub(super) ty: ImageType,
 }
 
 impl Translator<'_> {
@@ -68,7 +68,7 @@ impl Translator<'_> {
         self.define(inst.word(1)?, inst.word(0)?, image)
     }
 
-    fn source(&mut self, id: u32) -> Result<Source> {
+    pub(super) fn source(&mut self, id: u32) -> Result<Source> {
         let (image, sampler) = match self.operand(id)?.1 {
             Operand::Pair(image, sampler) => (image, Some(sampler)),
             Operand::Pointer(image) => (image, None),
@@ -99,7 +99,13 @@ impl Translator<'_> {
 
     /// Appends an image instruction. Its results have the image's component type. Atomics and the
     /// queries of size, levels and samples return `I32`.
-    fn emit(&mut self, source: &Source, op: ImageOp, coords: Vec<Value>, offset: Vec<Value>) -> Result<Vec<Value>> {
+    pub(super) fn emit(
+        &mut self,
+        source: &Source,
+        op: ImageOp,
+        coords: Vec<Value>,
+        offset: Vec<Value>,
+    ) -> Result<Vec<Value>> {
         let (resource, element) = self.resource(&source.image)?;
         let sampler = source.sampler.as_ref().map(|sampler| self.resource(sampler)).transpose()?;
         let (results, integer) = match &op {
@@ -262,10 +268,6 @@ impl Translator<'_> {
         let extra = self.extra(inst, 4)?;
         if source.ty.dim == SpirvDim::DimSubpassData {
             coords = self.fragment_position(&coords);
-            // The layer of an attachment is the view index or the layer written by vertices, and
-            // one of them is always 0.
-            let (view, layer) = (self.view_index(), self.builtin_input(Builtin::Layer, 0, Type::I32));
-            coords.push(self.builder.binary(BinaryOp::IAdd, view, layer));
             source.ty.arrayed = true;
         }
         let mut words = self.emit(&source, ImageOp::Read { sample: extra.sample }, coords, Vec::new())?;
@@ -273,15 +275,20 @@ impl Translator<'_> {
         self.define_words(inst.word(1)?, ty, words)
     }
 
-    /// Returns the fragment's pixel plus an offset. With coarse shading the first pixel of the
-    /// fragment is used, because it is inside the render area in any case.
-    fn fragment_position(&mut self, offset: &[Value]) -> Vec<Value> {
+    /// Returns the fragment's pixel plus an offset, and its layer. With coarse shading the first
+    /// pixel of the fragment is used, because it is inside the render area in any case.
+    pub(super) fn fragment_position(&mut self, offset: &[Value]) -> Vec<Value> {
         let position = |component: usize| {
             let coordinate = self.builtin_input(Builtin::FirstPixel, component as u32, Type::F32);
             let pixel = self.builder.unary(UnaryOp::FToS, coordinate);
             self.builder.binary(BinaryOp::IAdd, pixel, offset[component])
         };
-        (0..2).map(position).collect()
+        let mut coords: Vec<Value> = (0..2).map(position).collect();
+        // The layer of an attachment is the view index or the layer written by vertices, and one of
+        // them is always 0.
+        let (view, layer) = (self.view_index(), self.builtin_input(Builtin::Layer, 0, Type::I32));
+        coords.push(self.builder.binary(BinaryOp::IAdd, view, layer));
+        coords
     }
 
     fn builtin_input(&mut self, builtin: Builtin, component: u32, ty: Type) -> Value {

@@ -108,6 +108,8 @@ impl Translator<'_> {
                 let (_, operand) = self.operand(inst.word(2)?)?;
                 self.define(inst.word(1)?, inst.word(0)?, operand)
             }
+            O::ColorAttachmentReadEXT => self.read_color(inst),
+            O::DepthAttachmentReadEXT | O::StencilAttachmentReadEXT => self.read_depth_or_stencil(inst),
             op if super::subgroup::is_subgroup(op) => self.subgroup(inst),
             op if super::cooperative::is_cooperative(op) => self.cooperative(inst),
             op if super::dot::is_dot(op) => self.integer_dot(inst),

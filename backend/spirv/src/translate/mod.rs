@@ -1,5 +1,6 @@
 //! Translation of an entry point to IR, with all calls inlined.
 
+mod attachments;
 mod composite;
 mod contract;
 mod cooperative;
@@ -223,6 +224,7 @@ fn program_within(
     translator.declare_variables(point)?;
     translator.declare_mesh_outputs(point)?;
     translator.entry(point)?;
+    translator.add_facts_of_attachments();
     translator.finish(point, stage, observe)
 }
 
@@ -359,8 +361,9 @@ impl<'a> Translator<'a> {
                     continue;
                 }
                 StorageClass::PushConstant => Base::Push,
+                StorageClass::TileImageEXT => Base::Resource(self.declare_tile_image(id, ty)?),
                 StorageClass::Uniform | StorageClass::UniformConstant | StorageClass::StorageBuffer => {
-                    let resource = self.declare_resource(id);
+                    let resource = self.declare_resource(id)?;
                     match class {
                         StorageClass::StorageBuffer => self.storage_buffers.push(resource),
                         StorageClass::Uniform if !self.is_buffer_block(ty)? => self.uniform_buffers.push(resource),
@@ -458,11 +461,14 @@ impl<'a> Translator<'a> {
         Ok(self.module.has((block, None), Decoration::BufferBlock))
     }
 
-    fn declare_resource(&mut self, id: u32) -> u32 {
+    fn declare_resource(&mut self, id: u32) -> Result<u32> {
         let word = |decoration| self.module.decoration_word((id, None), decoration).unwrap_or(0);
         let resource = Resource { set: word(Decoration::DescriptorSet), binding: word(Decoration::Binding) };
+        if resource.is_attachment() {
+            return Err(Error::Unsupported(format!("descriptor set {}", resource.set)));
+        }
         self.resources.push(resource);
-        self.resources.len() as u32 - 1
+        Ok(self.resources.len() as u32 - 1)
     }
 
     fn initialize(&mut self, base: Base, ty: u32, initializer: Option<u32>) -> Result<()> {
@@ -671,7 +677,7 @@ impl<'a> Translator<'a> {
         let has_mode = |mode| self.module.mode(point.function, mode).is_some();
         facts.post_depth = has_mode(ExecutionMode::PostDepthCoverage);
         facts.early_tests = has_mode(ExecutionMode::EarlyFragmentTests) || facts.post_depth;
-        facts.interlock = INTERLOCKS.into_iter().any(has_mode);
+        facts.interlock |= INTERLOCKS.into_iter().any(has_mode);
         let input = |word: &super::interface::Word| InputSlot {
             slot: word.slot,
             ty: low_type(word.ty),

@@ -9,3 +9,4 @@ mod interlock;
 mod ordered_access;
 mod packed_depth_stencil;
 mod stencil_export;
+mod tile_images;

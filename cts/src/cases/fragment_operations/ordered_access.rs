@@ -7,12 +7,12 @@ use crate::cases::support::pipelines::whole;
 use crate::harness::{Case, Gpu, Image, ImageDesc, Outcome, check};
 use crate::render::SIZE;
 
-const VERTEX: &[u8] = shader!("ordered.vert");
+pub(super) const VERTEX: &[u8] = shader!("ordered.vert");
 const COLOR: &[u8] = shader!("ordered_color.frag");
 const DEPTH: &[u8] = shader!("ordered_depth.frag");
 
 /// Rectangles of each of two draws.
-const RECTANGLES: u32 = 40;
+pub(super) const RECTANGLES: u32 = 40;
 
 /// Creates a pass of one subpass that reads the attachment that it writes.
 fn pass_of(gpu: &Gpu, format: vk::Format) -> Result<vk::RenderPass, Outcome> {
@@ -152,15 +152,26 @@ fn ordered(gpu: &Gpu, format: vk::Format) -> Case {
         }
         gpu.barrier(commands, None);
     })?;
-    let found = gpu.read_image(&image, aspects, 4)?;
+    check_ordered(&gpu.read_image(&image, aspects, 4)?, if is_color { fold_colors } else { fold_depths })
+}
+
+/// Returns the colour that rectangles leave in a pixel that was 5.
+pub(super) fn fold_colors(rectangles: &mut dyn Iterator<Item = u32>) -> u32 {
+    rectangles.fold(5u32, |word, n| word.wrapping_mul(3).wrapping_add(n + 1))
+}
+
+/// Returns the bits of the depth that rectangles leave in a pixel that was at 0.75.
+pub(super) fn fold_depths(rectangles: &mut dyn Iterator<Item = u32>) -> u32 {
+    rectangles.fold(0.75f32, |depth, n| (depth + (n % 16) as f32 / 16.0) * 0.5).to_bits()
+}
+
+/// Checks the words of all pixels after both draws. `fold` returns the word that the rectangles on
+/// a pixel leave there.
+pub(super) fn check_ordered(found: &[u8], fold: fn(&mut dyn Iterator<Item = u32>) -> u32) -> Case {
     for (at, found) in (0..).zip(found.chunks_exact(4)) {
         let (x, y): (u32, u32) = (at % SIZE, at / SIZE);
         let covers = |n: &u32| (n % 7..SIZE - n % 5).contains(&x) && (n % 3..SIZE - n % 4).contains(&y);
-        let covering = (0..2 * RECTANGLES).filter(covers);
-        let expected = match is_color {
-            true => covering.fold(5u32, |word, n| word.wrapping_mul(3).wrapping_add(n + 1)),
-            false => covering.fold(0.75f32, |depth, n| (depth + (n % 16) as f32 / 16.0) * 0.5).to_bits(),
-        };
+        let expected = fold(&mut (0..2 * RECTANGLES).filter(covers));
         let found = u32::from_le_bytes([found[0], found[1], found[2], found[3]]);
         check(found == expected, || format!("({x}, {y}) is {found:x}, not {expected:x}"))?;
     }

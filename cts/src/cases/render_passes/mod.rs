@@ -11,7 +11,7 @@ mod load_store_none;
 mod local_read;
 mod maintenance10;
 mod mixed_contents;
-mod multiview;
+pub(super) mod multiview;
 mod single_sampled;
 mod subpasses;
 mod unused_attachments;

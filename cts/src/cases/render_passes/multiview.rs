@@ -17,10 +17,10 @@ const INPUT: &[u8] = shader!("input.frag");
 const RECT: &[u8] = crate::render::RECT;
 
 /// Layers of the attachments.
-const LAYERS: u32 = 4;
+pub(in crate::cases) const LAYERS: u32 = 4;
 
 /// The rendered views. Layer 1 is not rendered.
-const VIEWS: u32 = 0b1101;
+pub(in crate::cases) const VIEWS: u32 = 0b1101;
 
 const ALL: [vk::ColorComponentFlags; 1] = [vk::ColorComponentFlags::RGBA];
 const ONE: vk::SampleCountFlags = vk::SampleCountFlags::TYPE_1;
@@ -40,7 +40,11 @@ fn limits(gpu: &Gpu) -> Case {
 }
 
 /// Creates an image of all layers with a view of them.
-fn layered(gpu: &Gpu, format: vk::Format, samples: vk::SampleCountFlags) -> Result<Image, Outcome> {
+pub(in crate::cases) fn layered(
+    gpu: &Gpu,
+    format: vk::Format,
+    samples: vk::SampleCountFlags,
+) -> Result<Image, Outcome> {
     let extent = vk::Extent3D { width: SIZE, height: SIZE, depth: 1 };
     let (aspects, usage) = match format {
         vk::Format::D32_SFLOAT => (DEPTH, vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT),
@@ -152,7 +156,7 @@ impl Scene {
 }
 
 /// Moves all layers to the general layout, with 0x11 in all bytes of colours.
-fn all_layers(gpu: &Gpu, commands: vk::CommandBuffer, image: &Image) {
+pub(in crate::cases) fn all_layers(gpu: &Gpu, commands: vk::CommandBuffer, image: &Image) {
     let stages = vk::PipelineStageFlags::ALL_COMMANDS;
     let part = vk::ImageSubresourceRange { layer_count: LAYERS, ..range(image.aspects, 0, 1) };
     let barrier = vk::ImageMemoryBarrier::default()

@@ -17,6 +17,8 @@ pub(in crate::cases) const RGBA: vk::Format = vk::Format::R8G8B8A8_UNORM;
 pub(in crate::cases) struct PipelineDesc<'a> {
     /// Pass and subpass. Without a pass the pipeline is for dynamic rendering.
     pub(in crate::cases) pass: (vk::RenderPass, u32),
+    /// Views of dynamic rendering; 0 without multiview.
+    pub(in crate::cases) view_mask: u32,
     pub(in crate::cases) layout: vk::PipelineLayout,
     /// Pixels of a side of the target.
     pub(in crate::cases) side: u32,
@@ -44,6 +46,7 @@ impl PipelineDesc<'_> {
     pub(in crate::cases) fn plain(layout: vk::PipelineLayout) -> Self {
         Self {
             pass: (vk::RenderPass::null(), 0),
+            view_mask: 0,
             layout,
             side: SIZE,
             shaders: [RECT, COLOR],
@@ -224,6 +227,7 @@ pub(in crate::cases) fn pipeline_with(
     let whole = if desc.depth == Depth::LessAlone { PACKED } else { vk::Format::D32_SFLOAT_S8_UINT };
     let format = |aspect| if has(aspect) { whole } else { vk::Format::UNDEFINED };
     let mut rendering = vk::PipelineRenderingCreateInfo::default()
+        .view_mask(desc.view_mask)
         .color_attachment_formats(&formats)
         .depth_attachment_format(format(vk::ImageAspectFlags::DEPTH))
         .stencil_attachment_format(format(vk::ImageAspectFlags::STENCIL));

@@ -23,6 +23,7 @@ use std::sync::Arc;
 use vitric_exec::bindings::Bindings;
 
 use super::context::PassContext;
+use super::pass::Pass;
 use super::sets::{BoundSets, DeviceContext};
 use super::state::{GraphicsState, PUSH_BYTES};
 use super::{Command, depth, tile_pass};
@@ -64,11 +65,12 @@ struct DrawBindings {
 }
 
 impl DrawBindings {
-    fn resolve(pipeline: &CompiledPipeline, sets: &mut BoundSets, device: &DeviceContext<'_>) -> Self {
+    fn resolve(pipeline: &CompiledPipeline, sets: &mut BoundSets, device: &DeviceContext<'_>, pass: &Pass) -> Self {
+        let fragment = |program| sets.resolve(1, program, device, Some(pass));
         Self {
-            vertex: sets.resolve(0, pipeline.front(), device),
-            fragment: pipeline.fragment.as_ref().map(|fragment| sets.resolve(1, fragment, device)),
-            task: pipeline.task.as_ref().map(|task| sets.resolve(2, task, device)),
+            fragment: pipeline.fragment.as_ref().map(fragment),
+            vertex: sets.resolve(0, pipeline.front(), device, None),
+            task: pipeline.task.as_ref().map(|task| sets.resolve(2, task, device, None)),
         }
     }
 
@@ -138,7 +140,7 @@ impl DrawUnit {
     ) -> Result<(), DeviceLost> {
         let DrawInputs { graphics, push, device } = inputs;
         let (gpu, pipeline) = (context.gpu, &*state.pipeline);
-        let bindings = DrawBindings::resolve(pipeline, &mut graphics.sets, device);
+        let bindings = DrawBindings::resolve(pipeline, &mut graphics.sets, device, context.pass);
         bindings.report_writes(gpu.depths(), pipeline, device);
         depth::written_by_feedback(gpu.depths(), context.feedback);
         if pipeline.reads_attachments {

@@ -168,7 +168,7 @@ fn is_plain(program: &Program, effects: Effects) -> bool {
     let facts = &program.fragment;
     let replaces = (facts.writes_depth || facts.writes_sample_mask) && effects != Effects::Late || facts.writes_stencil;
     let ends = facts.may_discard && effects == Effects::None;
-    let changes = ends || replaces || facts.side_effects || facts.post_depth;
+    let changes = ends || replaces || facts.side_effects || facts.interlock || facts.post_depth;
     let sees_coverage = |slot| {
         matches!(slot, Slot::Builtin(Builtin::SampleMask | Builtin::HelperInvocation | Builtin::FullyCovered, _))
     };

@@ -453,7 +453,8 @@ impl<'a> Outputs<'a> {
     /// Returns the output word that controls alpha-to-coverage: the alpha of the first colour,
     /// unless it is an integer.
     fn alpha(&self) -> Option<usize> {
-        self.find(self.0.fragment.first_color as usize, 3, 0).filter(|&word| self.0.outputs[word].ty == Type::F32)
+        let first = self.0.fragment.color_attachment(0) as usize;
+        self.find(first, 3, 0).filter(|&word| self.0.outputs[word].ty == Type::F32)
     }
 
     fn writes(&self, location: usize) -> bool {
