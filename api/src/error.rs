@@ -50,6 +50,9 @@ pub enum Error {
     /// The application's memory is smaller than the data of a pipeline binary.
     #[error("the data need more space")]
     NotEnoughSpace,
+    /// The application has not read enough timings of past presentations.
+    #[error("the queue of presentation timings is full")]
+    PresentTimingQueueFull,
     #[error("an external handle does not have the stated type")]
     InvalidExternalHandle,
     #[error("an image cannot have its planes where the application places them")]
@@ -84,6 +87,9 @@ impl Error {
             Self::CompileRequired => vk::Result::PIPELINE_COMPILE_REQUIRED,
             Self::BinaryMissing => vk::Result::from_raw(sys::Result::PIPELINE_BINARY_MISSING_KHR.as_raw()),
             Self::NotEnoughSpace => vk::Result::from_raw(sys::Result::ERROR_NOT_ENOUGH_SPACE_KHR.as_raw()),
+            Self::PresentTimingQueueFull => {
+                vk::Result::from_raw(sys::Result::ERROR_PRESENT_TIMING_QUEUE_FULL_EXT.as_raw())
+            }
             Self::InvalidExternalHandle => vk::Result::ERROR_INVALID_EXTERNAL_HANDLE,
             Self::InvalidPlaneLayout => vk::Result::ERROR_INVALID_DRM_FORMAT_MODIFIER_PLANE_LAYOUT_EXT,
             Self::InvalidOpaqueCaptureAddress => vk::Result::ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS,

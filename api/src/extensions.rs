@@ -127,6 +127,14 @@ pub const TABLE: &[Extension] = &[
         None,
         &["VK_KHR_swapchain", "VK_KHR_get_surface_capabilities2", "VK_KHR_surface", "VK_KHR_present_id2"],
     ),
+    row(
+        "VK_EXT_present_timing",
+        3,
+        Device,
+        None,
+        &["VK_KHR_swapchain", "VK_KHR_present_id2", "VK_KHR_get_surface_capabilities2", "VK_KHR_calibrated_timestamps"],
+    )
+    .limited("Times of visible pixels only on Wayland."),
     row("VK_KHR_present_mode_fifo_latest_ready", 1, Device, None, &["VK_KHR_swapchain"]),
     row("VK_EXT_present_mode_fifo_latest_ready", 1, Device, None, &["VK_KHR_swapchain"]),
     // Vulkan 1.1.

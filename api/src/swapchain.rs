@@ -2,14 +2,20 @@
 //!
 //! A present target receives finished pixels. Images are acquired in order. A frame is shown after
 //! its rendering, on a separate thread of the queue. Source: `VK_KHR_surface`, `VK_KHR_swapchain`,
-//! `VK_KHR_present_id2`, `VK_KHR_present_wait2`, `VK_KHR_present_mode_fifo_latest_ready`.
+//! `VK_KHR_present_id2`, `VK_KHR_present_wait2`, `VK_KHR_present_mode_fifo_latest_ready`,
+//! `VK_EXT_present_timing`.
 
+mod target;
+pub mod timing;
+
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use ash::vk;
 use parking_lot::{Condvar, Mutex, RwLock};
+use vitric_base::clock;
 use vitric_base::knobs::{self, Vsync};
 use vitric_gpu::transfer::read_frame;
 use vitric_memory::Surface;
@@ -22,45 +28,9 @@ use crate::physical::ImageKind;
 use crate::sync::{POLL_INTERVAL, Payload, deadline};
 use crate::{Error, Result};
 
-/// Destination of frames: a window, or a headless surface. Any threads may call it, also
-/// concurrently.
-pub trait PresentTarget: Send + Sync {
-    /// Returns the size of the window in pixels; `None` if the swapchain chooses its size.
-    ///
-    /// # Errors
-    /// [`Error::SurfaceLost`] if the window is gone.
-    fn extent(&self) -> Result<Option<vk::Extent2D>>;
-
-    /// Shows a frame of `extent` pixels. `read` writes the pixels to memory, which must have room
-    /// for all of them. Rows are from the top without gaps. A pixel is 4 bytes in the order blue,
-    /// green, red, alpha.
-    ///
-    /// # Errors
-    /// [`Error::SurfaceLost`] if the window is gone, [`Error::OutOfDate`] if its size changed.
-    fn present(&self, extent: vk::Extent2D, read: &dyn Fn(&mut [u8])) -> Result<()>;
-
-    /// Returns the current refresh of the display that shows the frames.
-    fn refresh(&self) -> Refresh {
-        Refresh::None
-    }
-
-    /// Waits up to `timeout` until the display has shown the last presented frame, and returns
-    /// true if it has. Only called if the refresh is [`Refresh::Reported`].
-    fn wait_until_shown(&self, _timeout: Duration) -> bool {
-        true
-    }
-}
-
-/// Refresh of a display.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refresh {
-    /// The display has no refresh: it shows frames at once.
-    None,
-    /// The display shows one frame in each period.
-    Period(Duration),
-    /// The display reports when it has shown a frame: [`PresentTarget::wait_until_shown`].
-    Reported,
-}
+pub use self::target::{Frame, PresentTarget};
+pub use self::timing::Refresh;
+use self::timing::{FrameReport, PastTiming, TimingQueue, TimingRequest};
 
 /// Formats of presentable images, all in the colour space `SRGB_NONLINEAR`.
 pub const FORMATS: [vk::Format; 4] =
@@ -146,6 +116,7 @@ pub struct SwapchainDesc {
     pub mode: vk::PresentModeKHR,
     pub alpha: vk::CompositeAlphaFlagsKHR,
     pub is_mutable: bool,
+    pub has_timing: bool,
 }
 
 #[derive(Debug)]
@@ -164,6 +135,24 @@ struct SwapchainState {
     closing: bool,
     /// Greatest present id of a shown frame.
     shown: u64,
+    /// Time at which the last frame was shown, if frames have timing.
+    previous: Option<u64>,
+    /// Requests of rendered frames with a target time, by the numbers of the frames.
+    scheduled: HashMap<u64, TimingRequest>,
+    timings: TimingQueue,
+    /// Period of the refresh that the application has last seen.
+    period: Option<Duration>,
+    /// Number of periods that the application has seen.
+    periods: u64,
+}
+
+/// Refresh of the display as an application sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RefreshCycle {
+    /// Period; 0 if the display has none, `None` if it is not known yet.
+    pub period: Option<Duration>,
+    /// Number that grows when the period changes.
+    pub counter: u64,
 }
 
 /// A swapchain.
@@ -209,6 +198,11 @@ impl Swapchain {
             rendered: 0,
             closing: false,
             shown: 0,
+            previous: None,
+            scheduled: HashMap::new(),
+            timings: TimingQueue::default(),
+            period: None,
+            periods: 0,
         };
         let (state, retired) = (Mutex::new(state), AtomicBool::new(false));
         let (health, target) = (device.health().clone(), RwLock::new(Some(target)));
@@ -303,7 +297,7 @@ impl Swapchain {
     /// Registers an acquired image as a pending frame.
     pub fn send(self: &Arc<Self>, image: u32) -> Presentation {
         self.state.lock().waiting += 1;
-        Presentation { chain: self.clone(), image }
+        Presentation { chain: self.clone(), image, timing: None, slot: None }
     }
 
     /// Releases acquired images that are not shown.
@@ -348,32 +342,108 @@ impl Swapchain {
         Ok(true)
     }
 
-    /// Waits in FIFO modes until the next frame may be shown: one frame in each refresh of the
-    /// display. Returns at once if the display has no refresh or the swapchain is closing. Returns
-    /// false if the mode shows a later frame instead.
-    fn pace(&self, &Rendered { number, mode }: &Rendered, target: &dyn PresentTarget, vsync: Vsync) -> bool {
+    /// Returns true if the swapchain was created for the timing of presentations.
+    pub fn has_timing(&self) -> bool {
+        self.desc.has_timing
+    }
+
+    /// Returns the stages of a frame whose times are known; none if the swapchain is closed.
+    pub fn stages(&self) -> sys::PresentStageFlagsEXT {
+        self.target.read().as_ref().map_or_else(Default::default, |target| target.stages())
+    }
+
+    /// Changes the number of timings that are kept for the application. Returns false if it has
+    /// more to read.
+    pub fn resize_timings(&self, size: usize) -> bool {
+        self.state.lock().timings.resize(size)
+    }
+
+    /// Returns the display's refresh.
+    ///
+    /// # Errors
+    /// [`Error::SurfaceLost`] if the window is gone or the swapchain is closed.
+    pub fn refresh_cycle(&self) -> Result<RefreshCycle> {
+        let target = self.target.read();
+        let target = target.as_ref().ok_or(Error::SurfaceLost)?;
+        target.poll()?;
+        let period = match refresh_of(&**target) {
+            Refresh::None => Some(Duration::ZERO),
+            Refresh::Period(period) => Some(period),
+            Refresh::Reported(period) => period,
+        };
+        let mut state = self.state.lock();
+        if state.periods == 0 || state.period != period {
+            state.period = period;
+            state.periods += 1;
+        }
+        Ok(RefreshCycle { period, counter: state.periods })
+    }
+
+    /// Returns the number of timings that the application can read now. `write` receives up to
+    /// `room` of them, with their places.
+    ///
+    /// # Errors
+    /// The first error of `write`. The application can then read all timings again.
+    pub fn read_timings(
+        &self,
+        flags: sys::PastPresentationTimingFlagsEXT,
+        room: usize,
+        write: impl FnMut(usize, &PastTiming) -> Result<()>,
+    ) -> Result<usize> {
+        let mut state = self.state.lock();
+        let available = state.timings.available(flags);
+        state.timings.read(flags, room, write)?;
+        Ok(available)
+    }
+
+    /// Waits in FIFO modes until the next frame may be shown: at its target time, and one frame in
+    /// each refresh of the display. Does not wait if the swapchain is closing, or for a display
+    /// without a refresh. Returns false if the mode shows a later frame instead.
+    fn pace(
+        &self,
+        &Rendered { number, mode }: &Rendered,
+        timing: Option<&TimingRequest>,
+        target: &dyn PresentTarget,
+    ) -> bool {
         if ![vk::PresentModeKHR::FIFO, vk::PresentModeKHR::FIFO_RELAXED, FIFO_LATEST_READY].contains(&mode) {
             return true;
         }
-        let refresh = match vsync {
-            Vsync::Auto => target.refresh(),
-            Vsync::Off => Refresh::None,
-            Vsync::Every(period) => Refresh::Period(period),
-        };
+        let refresh = refresh_of(target);
+        if let Some(timing) = timing {
+            self.wait_for_target(timing, refresh, target);
+        }
         let due = match refresh {
             Refresh::None => return true,
             Refresh::Period(period) => Some(self.wait_for_period(period)),
-            Refresh::Reported => {
+            Refresh::Reported(_) => {
                 self.wait_until_shown(target);
                 None
             }
         };
         let mut state = self.state.lock();
         if mode == FIFO_LATEST_READY && state.rendered > number {
-            return false;
+            let next = state.scheduled.get(&(number + 1)).and_then(|timing| timing.due(state.previous, refresh));
+            if next.is_none_or(|due| due <= clock::monotonic()) {
+                return false;
+            }
         }
         state.last = due;
         true
+    }
+
+    /// Waits until the target time of a frame. Ends early if the swapchain is closing, its window
+    /// is gone, or the device is lost or destroyed.
+    fn wait_for_target(&self, timing: &TimingRequest, refresh: Refresh, target: &dyn PresentTarget) {
+        // A report about the previous frame can change the end of a relative time.
+        while target.poll().is_ok() && !self.health.gives_up() {
+            let mut state = self.state.lock();
+            let due = timing.due(state.previous, refresh).unwrap_or(0);
+            let left = Duration::from_nanos(due.saturating_sub(clock::monotonic()));
+            if left.is_zero() || state.closing {
+                return;
+            }
+            self.freed.wait_for(&mut state, left.min(POLL_INTERVAL));
+        }
     }
 
     /// Waits until the period of the previous frame ends. Returns the begin of the next period: a
@@ -401,10 +471,22 @@ impl Swapchain {
     }
 }
 
+/// Returns the refresh that frames follow.
+fn refresh_of(target: &dyn PresentTarget) -> Refresh {
+    match knobs::vsync(knobs::values().text("VITRIC_VSYNC")).unwrap_or(Vsync::Auto) {
+        Vsync::Auto => target.refresh(),
+        Vsync::Off => Refresh::None,
+        Vsync::Every(period) => Refresh::Period(period),
+    }
+}
+
 /// A pending frame. Dropping it makes its image free, whether it was shown or not.
 pub struct Presentation {
     chain: Arc<Swapchain>,
     image: u32,
+    timing: Option<TimingRequest>,
+    /// Slot of the timing queue, if the application requests times.
+    slot: Option<u64>,
 }
 
 /// A frame among the rendered ones of its swapchain.
@@ -415,6 +497,19 @@ struct Rendered {
 }
 
 impl Presentation {
+    /// Sets the timing of the frame, and reserves a slot for the requested times, if any. `id` is
+    /// its present id, or 0.
+    ///
+    /// # Errors
+    /// [`Error::PresentTimingQueueFull`]
+    pub fn set_timing(&mut self, timing: TimingRequest, id: u64) -> Result<()> {
+        if !timing.stages.is_empty() {
+            self.slot = Some(self.chain.state.lock().timings.reserve(id, timing)?);
+        }
+        self.timing = Some(timing);
+        Ok(())
+    }
+
     /// Registers the frame as rendered, and returns the function that shows it. `mode` changes the
     /// present mode for this and later frames.
     ///
@@ -427,8 +522,19 @@ impl Presentation {
         state.mode = mode.unwrap_or(state.mode);
         state.rendered += 1;
         let rendered = Rendered { number: state.rendered, mode: state.mode };
+        if let Some(timing) = self.timing.filter(|timing| timing.target > 0) {
+            state.scheduled.insert(rendered.number, timing);
+        }
+        self.record(&mut state, sys::PresentStageFlagsEXT::QUEUE_OPERATIONS_END);
         drop(state);
         move || self.show(&rendered, id)
+    }
+
+    /// Records the current time for a stage, if the application requests times.
+    fn record(&self, state: &mut SwapchainState, stage: sys::PresentStageFlagsEXT) {
+        if let Some(slot) = self.slot {
+            state.timings.record(slot, stage, clock::monotonic());
+        }
     }
 
     fn show(self, rendered: &Rendered, id: u64) {
@@ -437,16 +543,31 @@ impl Presentation {
         // The lock is kept until the frame is shown, so that closing waits.
         let target = chain.target.read();
         let Some(target) = &*target else { return };
-        let vsync = knobs::vsync(knobs::values().text("VITRIC_VSYNC")).unwrap_or(Vsync::Auto);
-        if !chain.pace(rendered, &**target, vsync) {
+        let is_next = chain.pace(rendered, self.timing.as_ref(), &**target);
+        if self.timing.is_some() {
+            let mut state = chain.state.lock();
+            state.scheduled.remove(&rendered.number);
+            if is_next {
+                self.record(&mut state, sys::PresentStageFlagsEXT::REQUEST_DEQUEUED);
+            }
+        }
+        if !is_next {
             return;
         }
         let is_opaque = chain.desc.alpha == vk::CompositeAlphaFlagsKHR::OPAQUE;
         let read = |pixels: &mut [u8]| read_frame(surface, is_opaque, pixels);
-        let shown = target.present(chain.desc.extent, &read);
+        let report = || FrameReport { chain: Arc::downgrade(&self.chain), slot: self.slot };
+        let report = chain.desc.has_timing.then(report);
+        let shown = target.present(Frame { extent: chain.desc.extent, read: &read, report });
         let mut state = chain.state.lock();
         match shown {
-            Ok(()) => state.shown = state.shown.max(id),
+            Ok(()) => {
+                state.shown = state.shown.max(id);
+                if chain.desc.has_timing {
+                    state.previous = state.previous.max(Some(clock::monotonic()));
+                    self.record(&mut state, sys::PresentStageFlagsEXT::IMAGE_FIRST_PIXEL_OUT);
+                }
+            }
             Err(error) => state.failed = Some(error),
         }
     }
@@ -455,6 +576,7 @@ impl Presentation {
 impl Drop for Presentation {
     fn drop(&mut self) {
         let mut state = self.chain.state.lock();
+        self.slot.into_iter().for_each(|slot| state.timings.end(slot));
         self.chain.give_back(&mut state, self.image);
         state.waiting -= 1;
         drop(state);
@@ -505,6 +627,7 @@ mod tests {
             mode: vk::PresentModeKHR::FIFO,
             alpha,
             is_mutable: false,
+            has_timing: false,
         }
     }
 
@@ -527,9 +650,9 @@ mod tests {
             Ok(None)
         }
 
-        fn present(&self, extent: vk::Extent2D, read: &dyn Fn(&mut [u8])) -> Result<()> {
-            let mut pixels = vec![0; extent.width as usize * extent.height as usize * 4];
-            read(&mut pixels);
+        fn present(&self, frame: Frame<'_>) -> Result<()> {
+            let mut pixels = vec![0; frame.extent.width as usize * frame.extent.height as usize * 4];
+            (frame.read)(&mut pixels);
             self.frames.lock().push(pixels[0]);
             Ok(())
         }
@@ -568,17 +691,21 @@ mod tests {
         let fifo = vk::PresentModeKHR::FIFO;
         let (elapsed, asked) = show_nine(Refresh::Period(Duration::from_millis(10)), fifo);
         assert!(elapsed >= Duration::from_millis(80) && asked == 0, "{elapsed:?} {asked}");
-        assert_eq!(show_nine(Refresh::Reported, vk::PresentModeKHR::FIFO_RELAXED).1, 27, "three times each frame");
+        assert_eq!(
+            show_nine(Refresh::Reported(None), vk::PresentModeKHR::FIFO_RELAXED).1,
+            27,
+            "three times each frame"
+        );
         assert_eq!(show_nine(Refresh::None, fifo).1, 0);
         for mode in [vk::PresentModeKHR::IMMEDIATE, vk::PresentModeKHR::MAILBOX] {
-            assert_eq!(show_nine(Refresh::Reported, mode).1, 0, "{mode:?}");
+            assert_eq!(show_nine(Refresh::Reported(None), mode).1, 0, "{mode:?}");
         }
         let (elapsed, _) = show_nine(Refresh::Period(Duration::from_secs(2)), vk::PresentModeKHR::IMMEDIATE);
         assert!(elapsed < Duration::from_secs(2), "{elapsed:?}");
     }
     #[test]
     fn the_latest_rendered_frame_is_shown() {
-        let display = Arc::new(Display { refresh: Refresh::Reported, frames: Mutex::default(), asked: 0.into() });
+        let display = Arc::new(Display { refresh: Refresh::Reported(None), frames: Mutex::default(), asked: 0.into() });
         let device = device();
         let alpha = vk::CompositeAlphaFlagsKHR::OPAQUE;
         let desc = SwapchainDesc { mode: FIFO_LATEST_READY, images: 5, ..desc_of(vk::Format::B8G8R8A8_UNORM, alpha) };
@@ -605,5 +732,66 @@ mod tests {
         frames.into_iter().for_each(|show| show());
         assert_eq!(*display.frames.lock(), [2, 4, 6]);
         assert_eq!((0..6).filter(|_| chain.acquire(0, None, None).unwrap().is_some()).count(), 5);
+    }
+
+    /// Returns a swapchain with timing on a display that records frames.
+    fn timed(device: &Device, refresh: Refresh, mode: vk::PresentModeKHR) -> (Arc<Display>, Arc<Swapchain>) {
+        let display = Arc::new(Display { refresh, frames: Mutex::default(), asked: 0.into() });
+        let desc = desc_of(vk::Format::B8G8R8A8_UNORM, vk::CompositeAlphaFlagsKHR::OPAQUE);
+        let desc = SwapchainDesc { mode, has_timing: true, ..desc };
+        (display.clone(), Swapchain::new(device, display, desc, None).unwrap())
+    }
+
+    /// Sends a frame with a target time, and returns the function that shows it.
+    fn frame_at(chain: &Arc<Swapchain>, target: u64) -> impl FnOnce() + Send + use<> {
+        let image = chain.acquire(0, None, None).unwrap().unwrap();
+        let plane = chain.images()[image as usize].plane(vk::ImageAspectFlags::COLOR, 0, 0).unwrap();
+        plane.write_word(0, 0, 0, image + 1);
+        let mut sent = chain.send(image);
+        let domain = timing::SWAPCHAIN_LOCAL;
+        sent.set_timing(TimingRequest { target, flags: Default::default(), stages: Default::default(), domain }, 0)
+            .unwrap();
+        sent.rendered(None, 0)
+    }
+
+    /// A time that no test waits for.
+    const NEVER: u64 = u64::MAX;
+
+    #[test]
+    fn a_frame_waits_for_its_target_time_unless_the_wait_must_end() {
+        let device = device();
+        let (display, chain) = timed(&device, Refresh::None, vk::PresentModeKHR::FIFO);
+        let target = clock::monotonic() + 30_000_000;
+        frame_at(&chain, target)();
+        assert!(clock::monotonic() >= target && display.frames.lock().len() == 1);
+        // Other modes have no target times.
+        let (free, immediate) = timed(&device, Refresh::None, vk::PresentModeKHR::IMMEDIATE);
+        frame_at(&immediate, NEVER)();
+        assert_eq!(free.frames.lock().len(), 1);
+        let shows = std::thread::spawn(frame_at(&chain, NEVER));
+        while chain.state.lock().scheduled.is_empty() {
+            std::thread::yield_now();
+        }
+        chain.close();
+        shows.join().unwrap();
+        assert_eq!(display.frames.lock().len(), 2, "a closed swapchain shows its last frames");
+        let (_, lost) = timed(&device, Refresh::None, vk::PresentModeKHR::FIFO);
+        let shows = std::thread::spawn(frame_at(&lost, NEVER));
+        device.health().lose("for a test");
+        shows.join().unwrap();
+    }
+
+    #[test]
+    fn a_later_frame_that_is_not_due_replaces_none() {
+        let device = device();
+        for (target, shown) in [(NEVER, 2), (1, 1)] {
+            let (display, chain) = timed(&device, Refresh::Reported(None), FIFO_LATEST_READY);
+            let (first, second) = (frame_at(&chain, 1), frame_at(&chain, target));
+            first();
+            let shows = std::thread::spawn(second);
+            chain.close();
+            shows.join().unwrap();
+            assert_eq!(display.frames.lock().len(), shown);
+        }
     }
 }

@@ -7,9 +7,12 @@ use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use ash::vk;
+use sys::{Handle as _, PresentStageFlagsEXT as Stages};
+use vitric_vulkan::{Newer, PresentTimingSurfaceCapabilitiesEXT, Vocabulary, names, sys};
 use wayland_client::globals::{GlobalListContents, registry_queue_init};
 use wayland_client::protocol::wl_compositor::WlCompositor;
 use wayland_client::protocol::wl_registry::{self, WlRegistry};
@@ -19,6 +22,9 @@ use wayland_protocols::xdg::shell::client::xdg_surface::{self, XdgSurface};
 use wayland_protocols::xdg::shell::client::xdg_toplevel::XdgToplevel;
 use wayland_protocols::xdg::shell::client::xdg_wm_base::{self, XdgWmBase};
 
+/// Number of compositors that were started.
+static STARTED: AtomicU32 = AtomicU32::new(0);
+
 /// A headless compositor, stopped on drop.
 struct Compositor {
     child: Child,
@@ -27,7 +33,11 @@ struct Compositor {
 
 impl Compositor {
     fn start() -> Self {
-        let folder = std::env::temp_dir().join(format!("vitric-headless-{}", std::process::id()));
+        let folder = std::env::temp_dir().join(format!(
+            "vitric-headless-{}-{}",
+            std::process::id(),
+            STARTED.fetch_add(1, Ordering::Relaxed)
+        ));
         std::fs::DirBuilder::new().mode(0o700).create(&folder).expect("a folder for the socket");
         let child = Command::new("weston")
             .args(["--backend=headless-backend.so", "--no-config", "--use-pixman", "--idle-time=0", "--socket=test"])
@@ -142,17 +152,32 @@ impl Window {
 
     /// Presents frames in FIFO mode, and returns the elapsed time.
     fn show(&self, count: u32) -> Duration {
+        // SAFETY: all objects are alive.
+        self.run(|application| unsafe { present(application, count) })
+    }
+
+    /// Calls a function with a device and a surface of the window.
+    fn run<R>(&self, test: impl FnOnce(&Application) -> R) -> R {
         let functions = ash::StaticFn { get_instance_proc_addr: vulkan_vitric::vk_icdGetInstanceProcAddr };
         // SAFETY: the function belongs to the driver, all infos are valid, and all objects are
         // alive.
         unsafe {
             let entry = ash::Entry::from_static_fn(functions);
-            let names = [ash::khr::surface::NAME, ash::khr::wayland_surface::NAME].map(|name| name.as_ptr());
+            let names =
+                [ash::khr::surface::NAME, ash::khr::wayland_surface::NAME, ash::khr::get_surface_capabilities2::NAME];
+            let names = names.map(|name| name.as_ptr());
             let instance =
                 entry.create_instance(&vk::InstanceCreateInfo::default().enabled_extension_names(&names), None);
             let instance = instance.unwrap();
             let physical = instance.enumerate_physical_devices().unwrap()[0];
-            let (priorities, names) = ([1.0], [ash::khr::swapchain::NAME.as_ptr()]);
+            let names = [
+                ash::khr::swapchain::NAME,
+                names::KHR_PRESENT_ID2_NAME,
+                vk::KHR_CALIBRATED_TIMESTAMPS_NAME,
+                names::EXT_PRESENT_TIMING_NAME,
+            ];
+            let names = names.map(|name| name.as_ptr());
+            let priorities = [1.0];
             let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
             let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
             let device = instance.create_device(physical, &info, None).unwrap();
@@ -161,20 +186,28 @@ impl Window {
                 .surface(self.surface.id().as_ptr().cast());
             let windows = ash::khr::wayland_surface::Instance::new(&entry, &instance);
             let surface = windows.create_wayland_surface(&info, None).unwrap();
-            let elapsed = present(&instance, &device, surface, count);
+            let application = Application { entry, instance, physical, device, surface };
+            let result = test(&application);
+            let Application { entry, instance, device, surface, .. } = application;
             device.destroy_device(None);
             ash::khr::surface::Instance::new(&entry, &instance).destroy_surface(surface, None);
             instance.destroy_instance(None);
-            elapsed
+            result
         }
     }
 }
 
-/// # Safety
-/// All objects must be alive.
-unsafe fn present(instance: &ash::Instance, device: &ash::Device, surface: vk::SurfaceKHR, count: u32) -> Duration {
-    let swapchains = ash::khr::swapchain::Device::new(instance, device);
-    let info = vk::SwapchainCreateInfoKHR::default()
+/// A device with a Wayland surface.
+struct Application {
+    entry: ash::Entry,
+    instance: ash::Instance,
+    physical: vk::PhysicalDevice,
+    device: ash::Device,
+    surface: vk::SurfaceKHR,
+}
+
+fn swapchain_info(surface: vk::SurfaceKHR) -> vk::SwapchainCreateInfoKHR<'static> {
+    vk::SwapchainCreateInfoKHR::default()
         .surface(surface)
         .min_image_count(3)
         .image_format(vk::Format::B8G8R8A8_UNORM)
@@ -183,11 +216,18 @@ unsafe fn present(instance: &ash::Instance, device: &ash::Device, surface: vk::S
         .image_usage(vk::ImageUsageFlags::COLOR_ATTACHMENT)
         .pre_transform(vk::SurfaceTransformFlagsKHR::IDENTITY)
         .composite_alpha(vk::CompositeAlphaFlagsKHR::OPAQUE)
-        .present_mode(vk::PresentModeKHR::FIFO);
+        .present_mode(vk::PresentModeKHR::FIFO)
+}
+
+/// # Safety
+/// All objects must be alive.
+unsafe fn present(application: &Application, count: u32) -> Duration {
+    let device = &application.device;
+    let swapchains = ash::khr::swapchain::Device::new(&application.instance, device);
     // SAFETY: the infos are valid. The fence is waited for before it is used again, and the queue
     // is idle before its swapchain is destroyed.
     unsafe {
-        let chain = swapchains.create_swapchain(&info, None).unwrap();
+        let chain = swapchains.create_swapchain(&swapchain_info(application.surface), None).unwrap();
         let (queue, begin) = (device.get_device_queue(0, 0), Instant::now());
         let fence = device.create_fence(&vk::FenceCreateInfo::default(), None).unwrap();
         for _ in 0..count {
@@ -214,4 +254,86 @@ fn frames_do_not_wait_for_a_refresh_that_there_is_not() {
     // The compositor takes no frames of a hidden surface. The presentation still ends.
     let elapsed = Window::new(&compositor, false).show(4);
     assert!(elapsed < Duration::from_secs(30), "{elapsed:?} for 4 frames that nobody takes");
+}
+
+/// Presents a frame with all stages of the surface, and returns the times of the last two: when
+/// the compositor received the frame and when it was visible.
+///
+/// # Safety
+/// All objects must be alive.
+unsafe fn stages_of_a_frame(application: &Application) -> [u64; 2] {
+    let Application { entry, instance, physical, device, surface } = application;
+    let swapchains = ash::khr::swapchain::Device::new(instance, device);
+    let capabilities = ash::khr::get_surface_capabilities2::Instance::new(entry, instance);
+    let flags = sys::SwapchainCreateFlagsKHR::PRESENT_TIMING_EXT.bits();
+    let info = swapchain_info(*surface).flags(vk::SwapchainCreateFlagsKHR::from_raw(flags));
+    // SAFETY: the infos are valid, the functions have these types, and the fence is waited for.
+    unsafe {
+        let mut timing = PresentTimingSurfaceCapabilitiesEXT::default();
+        let mut all = vk::SurfaceCapabilities2KHR { p_next: (&raw mut timing).cast(), ..Default::default() };
+        let surface_info = vk::PhysicalDeviceSurfaceInfo2KHR::default().surface(*surface);
+        capabilities.get_physical_device_surface_capabilities2(*physical, &surface_info, &mut all).unwrap();
+        assert_eq!(timing.present_stage_queries, Stages::all(), "weston has a monotonic clock");
+        let find =
+            |name: &std::ffi::CStr| (instance.fp_v1_0().get_device_proc_addr)(device.handle(), name.as_ptr()).unwrap();
+        type Resize = <sys::PFN_vkSetSwapchainPresentTimingQueueSizeEXT as Vocabulary>::Own;
+        type Past = <sys::PFN_vkGetPastPresentationTimingEXT as Vocabulary>::Own;
+        let resize: Resize = std::mem::transmute(find(c"vkSetSwapchainPresentTimingQueueSizeEXT"));
+        let past: Past = std::mem::transmute(find(c"vkGetPastPresentationTimingEXT"));
+        let chain = swapchains.create_swapchain(&info, None).unwrap();
+        resize(device.handle(), chain, 1).result().unwrap();
+        let fence = device.create_fence(&vk::FenceCreateInfo::default(), None).unwrap();
+        let (image, _) = swapchains.acquire_next_image(chain, u64::MAX, vk::Semaphore::null(), fence).unwrap();
+        device.wait_for_fences(&[fence], true, u64::MAX).unwrap();
+        let request = [sys::PresentTimingInfoEXT {
+            present_stage_queries: Stages::all(),
+            time_domain_id: vk::TimeDomainKHR::CLOCK_MONOTONIC.as_raw() as u64,
+            ..Default::default()
+        }];
+        let request =
+            sys::PresentTimingsInfoEXT { swapchain_count: 1, timing_infos: request.as_ptr(), ..Default::default() };
+        let (chains, images) = ([chain], [image]);
+        let mut info = vk::PresentInfoKHR::default().swapchains(&chains).image_indices(&images);
+        info.p_next = (&raw const request).cast();
+        swapchains.queue_present(device.get_device_queue(0, 0), &info).unwrap();
+        let (begin, mut stages) = (Instant::now(), [sys::PresentStageTimeEXT::default(); 4]);
+        let found = loop {
+            let mut timing = sys::PastPresentationTimingEXT {
+                present_stage_count: 4,
+                present_stages: stages.as_mut_ptr(),
+                ..Default::default()
+            };
+            let mut all = Newer(sys::PastPresentationTimingPropertiesEXT {
+                presentation_timing_count: 1,
+                presentation_timings: &raw mut timing,
+                ..Default::default()
+            });
+            let swapchain = sys::SwapchainKHR::from_raw(vk::Handle::as_raw(chain));
+            let info = Newer(sys::PastPresentationTimingInfoEXT { swapchain, ..Default::default() });
+            past(device.handle(), &raw const info, &raw mut all).result().unwrap();
+            if all.presentation_timing_count == 1 {
+                break timing;
+            }
+            assert!(begin.elapsed() < Duration::from_secs(30), "the frame has no timing");
+            std::thread::sleep(Duration::from_millis(1));
+        };
+        assert_eq!((found.present_stage_count, found.report_complete), (4, vk::TRUE));
+        device.device_wait_idle().unwrap();
+        device.destroy_fence(fence, None);
+        swapchains.destroy_swapchain(chain, None);
+        [stages[2].time, stages[3].time]
+    }
+}
+
+#[test]
+fn the_compositor_tells_when_a_frame_is_visible() {
+    let compositor = Compositor::start();
+    // SAFETY: all objects are alive.
+    let stages =
+        |is_shown| Window::new(&compositor, is_shown).run(|application| unsafe { stages_of_a_frame(application) });
+    let [given, visible] = stages(true);
+    assert!(0 < given && visible.abs_diff(given) < 10_000_000_000, "given at {given}, visible at {visible}");
+    // A hidden frame has no time.
+    let [given, visible] = stages(false);
+    assert!(0 < given && visible == 0, "given at {given}, visible at {visible}");
 }

@@ -10,6 +10,7 @@ use std::process::{Child, Command, Stdio};
 
 use ash::vk;
 use libloading::{Library, Symbol};
+use vitric_vulkan::{SwapchainTimingPropertiesEXT, Vocabulary, names, sys};
 use x11rb::connection::Connection;
 use x11rb::protocol::randr::{self, ConnectionExt as _};
 use x11rb::protocol::xproto::{
@@ -162,7 +163,8 @@ impl Application {
             let info = vk::InstanceCreateInfo::default().enabled_extension_names(&names);
             let instance = entry.create_instance(&info, None).unwrap();
             let physical = instance.enumerate_physical_devices().unwrap()[0];
-            let (priorities, names) = ([1.0], [ash::khr::swapchain::NAME.as_ptr()]);
+            let names = [ash::khr::swapchain::NAME, names::EXT_PRESENT_TIMING_NAME].map(|name| name.as_ptr());
+            let priorities = [1.0];
             let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
             let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
             let device = instance.create_device(physical, &info, None).unwrap();
@@ -456,6 +458,50 @@ fn fifo_follows_the_refresh_of_the_display() {
     std::thread::sleep(std::time::Duration::from_millis(1_100));
     let with = show(11);
     assert!(with >= 495, "{with} ms for 11 frames at 20 Hz");
+    application.close();
+}
+
+/// The refresh of the display is known to the application. A frame that waits for its target time
+/// notices that its window is gone.
+#[test]
+fn timing_follows_the_window() {
+    let server = Server::start(&[]);
+    server.set_refresh(20);
+    let application = Application::start(&server);
+    let (device, swapchains) = (&application.device, &application.swapchains);
+    let flags = sys::SwapchainCreateFlagsKHR::PRESENT_TIMING_EXT.bits();
+    let timed = |info: vk::SwapchainCreateInfoKHR<'static>| {
+        info.flags(vk::SwapchainCreateFlagsKHR::from_raw(flags)).present_mode(vk::PresentModeKHR::FIFO)
+    };
+    let swapchain = application.swapchain_of(timed).unwrap();
+    application.show(swapchain, [1.0; 4]).unwrap();
+    // SAFETY: all objects are alive, the function has this type, and the fence is waited for.
+    unsafe {
+        let name = c"vkGetSwapchainTimingPropertiesEXT".as_ptr();
+        let get = (application.instance.fp_v1_0().get_device_proc_addr)(device.handle(), name).unwrap();
+        type Get = <sys::PFN_vkGetSwapchainTimingPropertiesEXT as Vocabulary>::Own;
+        let get: Get = std::mem::transmute::<unsafe extern "system" fn(), Get>(get);
+        let (mut properties, mut counter) = (SwapchainTimingPropertiesEXT::default(), 0);
+        let code = get(device.handle(), swapchain, &raw mut properties, &raw mut counter);
+        let known = (properties.refresh_duration, properties.refresh_interval);
+        assert_eq!((code, known, counter), (vk::Result::SUCCESS, (50_000_000, 50_000_000), 1));
+        let fence = device.create_fence(&vk::FenceCreateInfo::default(), None).unwrap();
+        let (image, _) = swapchains.acquire_next_image(swapchain, u64::MAX, vk::Semaphore::null(), fence).unwrap();
+        device.wait_for_fences(&[fence], true, u64::MAX).unwrap();
+        device.destroy_fence(fence, None);
+        let time_domain_id = vk::TimeDomainKHR::CLOCK_MONOTONIC.as_raw() as u64;
+        let never = [sys::PresentTimingInfoEXT { target_time: u64::MAX, time_domain_id, ..Default::default() }];
+        let timings =
+            sys::PresentTimingsInfoEXT { swapchain_count: 1, timing_infos: never.as_ptr(), ..Default::default() };
+        let (chains, indices) = ([swapchain], [image]);
+        let mut info = vk::PresentInfoKHR::default().swapchains(&chains).image_indices(&indices);
+        info.p_next = (&raw const timings).cast();
+        swapchains.queue_present(application.queue, &info).unwrap();
+        application.connection.destroy_window(application.window).unwrap().check().unwrap();
+        device.queue_wait_idle(application.queue).unwrap();
+        let code = get(device.handle(), swapchain, &raw mut properties, &raw mut counter);
+        assert_eq!(code, vk::Result::ERROR_SURFACE_LOST_KHR);
+    }
     application.close();
 }
 

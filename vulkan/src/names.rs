@@ -16,6 +16,7 @@ names! {
     EXT_LEGACY_VERTEX_ATTRIBUTES_NAME = c"VK_EXT_legacy_vertex_attributes";
     EXT_CUSTOM_RESOLVE_NAME = c"VK_EXT_custom_resolve";
     EXT_MULTISAMPLED_RENDER_TO_SWAPCHAIN_NAME = c"VK_EXT_multisampled_render_to_swapchain";
+    EXT_PRESENT_TIMING_NAME = c"VK_EXT_present_timing";
     EXT_PRIMITIVE_RESTART_INDEX_NAME = c"VK_EXT_primitive_restart_index";
     EXT_SHADER_FLOAT8_NAME = c"VK_EXT_shader_float8";
     EXT_SHADER_REPLICATED_COMPOSITES_NAME = c"VK_EXT_shader_replicated_composites";

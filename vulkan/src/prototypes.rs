@@ -67,6 +67,8 @@ parameters! {
     BeginCustomResolveInfoEXT,
     CopyMemoryIndirectInfoKHR,
     CopyMemoryToImageIndirectInfoKHR,
+    PastPresentationTimingInfoEXT,
+    PastPresentationTimingPropertiesEXT,
     PipelineBinaryCreateInfoKHR,
     PipelineBinaryDataInfoKHR,
     PipelineBinaryHandlesInfoKHR,
@@ -74,7 +76,9 @@ parameters! {
     PipelineCreateInfoKHR,
     PresentWait2InfoKHR,
     ReleaseCapturedPipelineDataInfoKHR,
-    RenderingEndInfoKHR
+    RenderingEndInfoKHR,
+    SwapchainTimeDomainPropertiesEXT,
+    SwapchainTimingPropertiesEXT
 }
 
 #[cfg(test)]

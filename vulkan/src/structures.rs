@@ -61,6 +61,8 @@ structures! {
     CopyMemoryToImageIndirectInfoKHR = COPY_MEMORY_TO_IMAGE_INDIRECT_INFO_KHR;
     CustomResolveCreateInfoEXT = CUSTOM_RESOLVE_CREATE_INFO_EXT;
     DevicePipelineBinaryInternalCacheControlKHR = DEVICE_PIPELINE_BINARY_INTERNAL_CACHE_CONTROL_KHR;
+    PastPresentationTimingInfoEXT = PAST_PRESENTATION_TIMING_INFO_EXT;
+    PastPresentationTimingPropertiesEXT = PAST_PRESENTATION_TIMING_PROPERTIES_EXT;
     PhysicalDeviceComputeShaderDerivativesPropertiesKHR = PHYSICAL_DEVICE_COMPUTE_SHADER_DERIVATIVES_PROPERTIES_KHR;
     PhysicalDeviceCopyMemoryIndirectFeaturesKHR = PHYSICAL_DEVICE_COPY_MEMORY_INDIRECT_FEATURES_KHR;
     PhysicalDeviceCopyMemoryIndirectPropertiesKHR = PHYSICAL_DEVICE_COPY_MEMORY_INDIRECT_PROPERTIES_KHR;
@@ -82,6 +84,7 @@ structures! {
     PhysicalDevicePipelineBinaryPropertiesKHR = PHYSICAL_DEVICE_PIPELINE_BINARY_PROPERTIES_KHR;
     PhysicalDevicePresentId2FeaturesKHR = PHYSICAL_DEVICE_PRESENT_ID_2_FEATURES_KHR;
     PhysicalDevicePresentModeFifoLatestReadyFeaturesKHR = PHYSICAL_DEVICE_PRESENT_MODE_FIFO_LATEST_READY_FEATURES_KHR;
+    PhysicalDevicePresentTimingFeaturesEXT = PHYSICAL_DEVICE_PRESENT_TIMING_FEATURES_EXT;
     PhysicalDevicePresentWait2FeaturesKHR = PHYSICAL_DEVICE_PRESENT_WAIT_2_FEATURES_KHR;
     PhysicalDeviceShaderBfloat16FeaturesKHR = PHYSICAL_DEVICE_SHADER_BFLOAT16_FEATURES_KHR;
     PhysicalDeviceShaderFloat8FeaturesEXT = PHYSICAL_DEVICE_SHADER_FLOAT8_FEATURES_EXT;
@@ -103,6 +106,8 @@ structures! {
     PipelineCreateInfoKHR = PIPELINE_CREATE_INFO_KHR;
     PipelineViewportDepthClampControlCreateInfoEXT = PIPELINE_VIEWPORT_DEPTH_CLAMP_CONTROL_CREATE_INFO_EXT;
     PresentId2KHR = PRESENT_ID_2_KHR;
+    PresentTimingSurfaceCapabilitiesEXT = PRESENT_TIMING_SURFACE_CAPABILITIES_EXT;
+    PresentTimingsInfoEXT = PRESENT_TIMINGS_INFO_EXT;
     PresentWait2InfoKHR = PRESENT_WAIT_2_INFO_KHR;
     QueueFamilyOwnershipTransferPropertiesKHR = QUEUE_FAMILY_OWNERSHIP_TRANSFER_PROPERTIES_KHR;
     ReleaseCapturedPipelineDataInfoKHR = RELEASE_CAPTURED_PIPELINE_DATA_INFO_KHR;
@@ -111,6 +116,9 @@ structures! {
     ResolveImageModeInfoKHR = RESOLVE_IMAGE_MODE_INFO_KHR;
     SurfaceCapabilitiesPresentId2KHR = SURFACE_CAPABILITIES_PRESENT_ID_2_KHR;
     SurfaceCapabilitiesPresentWait2KHR = SURFACE_CAPABILITIES_PRESENT_WAIT_2_KHR;
+    SwapchainCalibratedTimestampInfoEXT = SWAPCHAIN_CALIBRATED_TIMESTAMP_INFO_EXT;
+    SwapchainTimeDomainPropertiesEXT = SWAPCHAIN_TIME_DOMAIN_PROPERTIES_EXT;
+    SwapchainTimingPropertiesEXT = SWAPCHAIN_TIMING_PROPERTIES_EXT;
 }
 
 /// Structures that [`vk::PhysicalDeviceProperties2`] may be chained to.

@@ -82,6 +82,7 @@ const UNSAFE_ROOMS: &[&str] = &[
     "vulkan/src/structures.rs",
     "vulkan/src/unbound.rs",
     "backend/memory/src/",
+    "backend/base/src/clock.rs",
     "backend/base/src/host_thread.rs",
     "backend/base/src/simd.rs",
     "backend/base/src/workers/",

@@ -6,7 +6,8 @@ use vitric_memory::PLACED_ALIGNMENT;
 use vitric_vulkan::{
     Newer, PhysicalDeviceDeviceAddressCommandsFeaturesKHR, PhysicalDeviceFaultFeaturesKHR,
     PhysicalDeviceFaultPropertiesKHR, PhysicalDeviceMaintenance7PropertiesKHR, PhysicalDeviceMaintenance9PropertiesKHR,
-    PhysicalDeviceMaintenance11FeaturesKHR, PhysicalDeviceMultisampledRenderToSwapchainFeaturesEXT, sys,
+    PhysicalDeviceMaintenance11FeaturesKHR, PhysicalDeviceMultisampledRenderToSwapchainFeaturesEXT,
+    PhysicalDevicePresentTimingFeaturesEXT, sys,
 };
 
 use super::Structures;
@@ -67,6 +68,7 @@ pub(super) fn features(to: &mut impl Structures) {
     to.put(vk::PhysicalDevicePresentWaitFeaturesKHR::default().present_wait(true));
     to.put(Newer(sys::PhysicalDevicePresentId2FeaturesKHR { present_id2: vk::TRUE, ..Default::default() }));
     to.put(Newer(sys::PhysicalDevicePresentWait2FeaturesKHR { present_wait2: vk::TRUE, ..Default::default() }));
+    to.put(present_timing());
     to.put(Newer(sys::PhysicalDevicePresentModeFifoLatestReadyFeaturesKHR {
         present_mode_fifo_latest_ready: vk::TRUE,
         ..Default::default()
@@ -119,6 +121,15 @@ fn pipelines(to: &mut impl Structures) {
     to.put(vk::PhysicalDeviceGraphicsPipelineLibraryFeaturesEXT::default().graphics_pipeline_library(true));
     to.put(vk::PhysicalDeviceShaderModuleIdentifierFeaturesEXT::default().shader_module_identifier(true));
     to.put(Newer(sys::PhysicalDevicePipelineBinaryFeaturesKHR { pipeline_binaries: vk::TRUE, ..Default::default() }));
+}
+
+fn present_timing() -> PhysicalDevicePresentTimingFeaturesEXT {
+    Newer(sys::PhysicalDevicePresentTimingFeaturesEXT {
+        present_timing: vk::TRUE,
+        present_at_absolute_time: vk::TRUE,
+        present_at_relative_time: vk::TRUE,
+        ..Default::default()
+    })
 }
 
 /// Returns all features except the ones of vendor extensions.

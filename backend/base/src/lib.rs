@@ -1,5 +1,5 @@
 //! Foundation of the emulated GPU's crates: waves of lanes and kernels over them, worker threads,
-//! pools of reusable objects, counters, knobs and messages about panics.
+//! pools of reusable objects, counters, clocks, knobs and messages about panics.
 //!
 //! Nothing in this crate depends on Vulkan.
 //!
@@ -21,6 +21,7 @@
 //! assert_eq!(highest_bits(&spread(0b1010)), 0b1010);
 //! ```
 
+pub mod clock;
 pub mod counters;
 pub mod host_memory;
 pub mod host_thread;

@@ -14,6 +14,7 @@ mod image_operations;
 mod memory;
 mod mesh;
 mod pipelines;
+mod presentation;
 mod queries;
 mod rasterization;
 mod render_passes;

@@ -14,6 +14,9 @@ const INSTANCE_EXTENSIONS: &[&CStr] = &[
     vk::KHR_EXTERNAL_FENCE_CAPABILITIES_NAME,
     vk::KHR_EXTERNAL_MEMORY_CAPABILITIES_NAME,
     vk::KHR_EXTERNAL_SEMAPHORE_CAPABILITIES_NAME,
+    vk::KHR_SURFACE_NAME,
+    vk::KHR_GET_SURFACE_CAPABILITIES2_NAME,
+    vk::EXT_HEADLESS_SURFACE_NAME,
 ];
 
 /// Device extensions without a structure of features.
@@ -23,6 +26,7 @@ const EXTENSIONS: &[&CStr] = &[
     vk::EXT_SAMPLE_LOCATIONS_NAME,
     vk::EXT_DEPTH_RANGE_UNRESTRICTED_NAME,
     vk::KHR_CALIBRATED_TIMESTAMPS_NAME,
+    vk::KHR_SWAPCHAIN_NAME,
     vk::KHR_GLOBAL_PRIORITY_NAME,
     names::KHR_COMPUTE_SHADER_DERIVATIVES_NAME,
     vk::EXT_EXTERNAL_MEMORY_DMA_BUF_NAME,
@@ -245,6 +249,8 @@ features! {
             EXT_ZERO_INITIALIZE_DEVICE_MEMORY_NAME;
         synchronized_queues: PhysicalDeviceInternallySynchronizedQueuesFeaturesKHR =
             KHR_INTERNALLY_SYNCHRONIZED_QUEUES_NAME;
+        present_ids: PhysicalDevicePresentId2FeaturesKHR = KHR_PRESENT_ID2_NAME;
+        present_timing: PhysicalDevicePresentTimingFeaturesEXT = EXT_PRESENT_TIMING_NAME;
         legacy_attributes: PhysicalDeviceLegacyVertexAttributesFeaturesEXT = EXT_LEGACY_VERTEX_ATTRIBUTES_NAME;
         custom_resolve: PhysicalDeviceCustomResolveFeaturesEXT = EXT_CUSTOM_RESOLVE_NAME;
         maintenance10: PhysicalDeviceMaintenance10FeaturesKHR = KHR_MAINTENANCE10_NAME;

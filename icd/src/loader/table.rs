@@ -480,6 +480,10 @@ entries! {
     @newer Device, "VK_KHR_pipeline_binary", vkGetPipelineBinaryDataKHR, PFN_vkGetPipelineBinaryDataKHR, object::pipeline::binary::vkGetPipelineBinaryDataKHR;
     @newer Device, "VK_KHR_pipeline_binary", vkGetPipelineKeyKHR, PFN_vkGetPipelineKeyKHR, object::pipeline::binary::vkGetPipelineKeyKHR;
     @newer Device, "VK_KHR_pipeline_binary", vkReleaseCapturedPipelineDataKHR, PFN_vkReleaseCapturedPipelineDataKHR, object::pipeline::binary::vkReleaseCapturedPipelineDataKHR;
+    @newer Device, "VK_EXT_present_timing", vkGetPastPresentationTimingEXT, PFN_vkGetPastPresentationTimingEXT, wsi::timing::vkGetPastPresentationTimingEXT;
+    @newer Device, "VK_EXT_present_timing", vkGetSwapchainTimeDomainPropertiesEXT, PFN_vkGetSwapchainTimeDomainPropertiesEXT, wsi::timing::vkGetSwapchainTimeDomainPropertiesEXT;
+    @newer Device, "VK_EXT_present_timing", vkGetSwapchainTimingPropertiesEXT, PFN_vkGetSwapchainTimingPropertiesEXT, wsi::timing::vkGetSwapchainTimingPropertiesEXT;
+    @newer Device, "VK_EXT_present_timing", vkSetSwapchainPresentTimingQueueSizeEXT, PFN_vkSetSwapchainPresentTimingQueueSizeEXT, wsi::timing::vkSetSwapchainPresentTimingQueueSizeEXT;
     @newer Device, "VK_KHR_present_wait2", vkWaitForPresent2KHR, PFN_vkWaitForPresent2KHR, wsi::vkWaitForPresent2KHR;
 }
 

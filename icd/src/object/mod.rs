@@ -24,6 +24,7 @@ pub mod private;
 pub mod query;
 pub mod sampler;
 pub mod sync;
+pub mod time_domain;
 
 use std::any::Any;
 use std::collections::{HashMap, HashSet};

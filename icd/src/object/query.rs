@@ -2,12 +2,14 @@
 
 use ash::vk;
 use vitric_api::queue::QueryWait;
+use vitric_api::swapchain::timing::{PRESENT_STAGE_LOCAL, SWAPCHAIN_LOCAL};
 use vitric_api::{Error, Result};
+use vitric_base::clock;
 use vitric_gpu::command::{QueryKind, QueryPool};
 
 use vitric_entry::entry;
 
-use super::{DeviceObject, check, destroy, need};
+use super::{DeviceObject, check, destroy, need, time_domain};
 use crate::call::{Array, ArrayMut, BytesMut, Call, Listing, New, Out};
 
 #[entry(vkCreateQueryPool)]
@@ -80,9 +82,14 @@ fn reset_query_pool(object: &DeviceObject, pool: vk::QueryPool, first: u32, coun
     Ok(())
 }
 
-/// The device's own time and the clocks of the host.
-const TIME_DOMAINS: [vk::TimeDomainKHR; 3] =
-    [vk::TimeDomainKHR::DEVICE, vk::TimeDomainKHR::CLOCK_MONOTONIC, vk::TimeDomainKHR::CLOCK_MONOTONIC_RAW];
+/// The device's own time, the clocks of the host, and the clock of swapchains.
+const TIME_DOMAINS: [vk::TimeDomainKHR; 5] = [
+    vk::TimeDomainKHR::DEVICE,
+    vk::TimeDomainKHR::CLOCK_MONOTONIC,
+    vk::TimeDomainKHR::CLOCK_MONOTONIC_RAW,
+    PRESENT_STAGE_LOCAL,
+    SWAPCHAIN_LOCAL,
+];
 
 #[entry(vkGetPhysicalDeviceCalibrateableTimeDomainsKHR)]
 fn get_physical_device_calibrateable_time_domains(
@@ -93,16 +100,9 @@ fn get_physical_device_calibrateable_time_domains(
     out.put(&TIME_DOMAINS)
 }
 
-/// Returns a clock of the host in nanoseconds, or 0 where there is no such clock.
-fn host_clock(clock: libc::clockid_t) -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the structure is there to be written.
-    let failed = unsafe { libc::clock_gettime(clock, &raw mut time) } != 0;
-    if failed { 0 } else { time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64 }
-}
-
 #[entry(vkGetCalibratedTimestampsKHR)]
 fn get_calibrated_timestamps(
+    call: Call<'_>,
     object: &DeviceObject,
     #[len] count: u32,
     infos: Array<'_, vk::CalibratedTimestampInfoKHR<'_>>,
@@ -112,18 +112,19 @@ fn get_calibrated_timestamps(
     let gpu = object.device.gpu();
     let infos = check::array(object, "pTimestampInfos", infos)?;
     let timestamps = check::output(object, "pTimestamps", timestamps)?;
-    let begin = host_clock(libc::CLOCK_MONOTONIC_RAW);
+    let begin = clock::monotonic_raw();
     for (info, out) in infos.iter().zip(timestamps) {
         *out = match info.time_domain {
             vk::TimeDomainKHR::DEVICE => gpu.now(),
-            vk::TimeDomainKHR::CLOCK_MONOTONIC => host_clock(libc::CLOCK_MONOTONIC),
-            vk::TimeDomainKHR::CLOCK_MONOTONIC_RAW => host_clock(libc::CLOCK_MONOTONIC_RAW),
+            vk::TimeDomainKHR::CLOCK_MONOTONIC => clock::monotonic(),
+            vk::TimeDomainKHR::CLOCK_MONOTONIC_RAW => clock::monotonic_raw(),
+            PRESENT_STAGE_LOCAL | SWAPCHAIN_LOCAL => time_domain::calibrated(call, object, info)?,
             _ => return Err(Error::Unknown),
         };
     }
     // All were read in this time, and a clock may stand up to a nanosecond.
     if let Some(mut deviation) = deviation {
-        *deviation = host_clock(libc::CLOCK_MONOTONIC_RAW).saturating_sub(begin) + 1;
+        *deviation = clock::monotonic_raw().saturating_sub(begin) + 1;
     }
     Ok(vk::Result::SUCCESS)
 }

@@ -1,9 +1,10 @@
 //! Window systems: surfaces and swapchains. Source: `VK_KHR_surface`, `VK_KHR_swapchain`,
 //! `VK_EXT_headless_surface`, `VK_KHR_get_surface_capabilities2`, `VK_KHR_surface_maintenance1`,
 //! `VK_KHR_swapchain_maintenance1`, `VK_GOOGLE_surfaceless_query`, `VK_KHR_present_id2`,
-//! `VK_KHR_present_wait2`, `VK_EXT_multisampled_render_to_swapchain`.
+//! `VK_KHR_present_wait2`, `VK_EXT_multisampled_render_to_swapchain`, `VK_EXT_present_timing`.
 
 mod shared;
+pub mod timing;
 pub mod wayland;
 pub mod xcb;
 pub mod xlib;
@@ -15,13 +16,14 @@ use ash::vk::{self, Handle};
 use parking_lot::Mutex;
 use vitric_api::families;
 use vitric_api::physical::MAX_EXTENT_2D;
-use vitric_api::swapchain::{self, FORMATS, PRESENT_MODES, PresentTarget, Swapchain, SwapchainDesc};
+use vitric_api::swapchain::timing::driver_stages;
+use vitric_api::swapchain::{self, FORMATS, Frame, PRESENT_MODES, PresentTarget, Swapchain, SwapchainDesc};
 use vitric_api::{Error, Result};
 use vitric_entry::entry;
 use vitric_memory::Surface;
 use vitric_vulkan::{
-    Newer, PresentId2KHR, PresentWait2InfoKHR, SWAPCHAIN_CREATE_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_EXT,
-    SwapchainFlagsSurfaceCapabilitiesEXT, sys,
+    Newer, PresentId2KHR, PresentTimingsInfoEXT, PresentWait2InfoKHR,
+    SWAPCHAIN_CREATE_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_EXT, SwapchainFlagsSurfaceCapabilitiesEXT, sys,
 };
 
 use crate::call::{Call, In, Listing, New, Out};
@@ -37,8 +39,13 @@ const SWAPCHAIN_FLAGS: vk::SwapchainCreateFlagsKHR = vk::SwapchainCreateFlagsKHR
         | vk::SwapchainCreateFlagsKHR::DEFERRED_MEMORY_ALLOCATION_EXT.as_raw()
         | sys::SwapchainCreateFlagsKHR::PRESENT_ID_2.bits()
         | sys::SwapchainCreateFlagsKHR::PRESENT_WAIT_2.bits()
+        | PRESENT_TIMING.as_raw()
         | SWAPCHAIN_CREATE_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_EXT.as_raw(),
 );
+
+/// Flag of swapchains for the timing of presentations.
+const PRESENT_TIMING: vk::SwapchainCreateFlagsKHR =
+    vk::SwapchainCreateFlagsKHR::from_raw(sys::SwapchainCreateFlagsKHR::PRESENT_TIMING_EXT.bits());
 
 /// A headless surface.
 struct Headless;
@@ -48,7 +55,7 @@ impl PresentTarget for Headless {
         Ok(None)
     }
 
-    fn present(&self, _: vk::Extent2D, _: &dyn Fn(&mut [u8])) -> Result<()> {
+    fn present(&self, _: Frame<'_>) -> Result<()> {
         Ok(())
     }
 }
@@ -138,9 +145,12 @@ fn get_physical_device_surface_capabilities2(
     info: In<'_, vk::PhysicalDeviceSurfaceInfo2KHR<'_>>,
     mut out: Out<'_, vk::SurfaceCapabilities2KHR<'_>>,
 ) -> Result<vk::Result> {
-    let found = match info.surface.is_null() {
-        true => swapchain::capabilities_of_any(),
-        false => swapchain::capabilities(&*target(call, info.surface)?)?,
+    let (found, stages) = match info.surface.is_null() {
+        true => (swapchain::capabilities_of_any(), driver_stages()),
+        false => {
+            let target = target(call, info.surface)?;
+            (swapchain::capabilities(&*target)?, target.stages())
+        }
     };
     out.surface_capabilities = found;
     call.put(out.p_next, vk::SurfaceProtectedCapabilitiesKHR::default());
@@ -152,6 +162,14 @@ fn get_physical_device_surface_capabilities2(
     call.put(out.p_next, Newer(ids));
     let waits = sys::SurfaceCapabilitiesPresentWait2KHR { present_wait2_supported: vk::TRUE, ..Default::default() };
     call.put(out.p_next, Newer(waits));
+    let timing = sys::PresentTimingSurfaceCapabilitiesEXT {
+        present_timing_supported: vk::TRUE,
+        present_at_absolute_time_supported: vk::TRUE,
+        present_at_relative_time_supported: vk::TRUE,
+        present_stage_queries: stages,
+        ..Default::default()
+    };
+    call.put(out.p_next, Newer(timing));
     let flags =
         SwapchainFlagsSurfaceCapabilitiesEXT { swapchain_supported_flags: SWAPCHAIN_FLAGS, ..Default::default() };
     call.put(out.p_next, flags);
@@ -244,6 +262,7 @@ fn create_swapchain(
         mode: info.present_mode,
         alpha: info.composite_alpha,
         is_mutable: info.flags.contains(vk::SwapchainCreateFlagsKHR::MUTABLE_FORMAT),
+        has_timing: info.flags.contains(PRESENT_TIMING),
     };
     let old = object.swapchains.get(info.old_swapchain.as_raw());
     let surface = surface_object(call, info.surface)?;
@@ -437,18 +456,26 @@ fn queue_present(call: Call<'_>, queue: Queue<'_>, info: In<'_, vk::PresentInfoK
     let modes = modes.map_or(&[][..], |info| call.slice(info.p_present_modes, info.swapchain_count));
     let fences: Option<&vk::SwapchainPresentFenceInfoEXT<'_>> = call.find(info.p_next);
     let fences = fences.map_or(&[][..], |info| call.slice(info.p_fences, info.swapchain_count));
+    let timings: Option<&PresentTimingsInfoEXT> = call.find(info.p_next);
+    let timings = timings.map_or(&[][..], |info| call.slice(info.timing_infos, info.swapchain_count));
     let results = call.outputs(info.p_results, info.swapchain_count as usize);
     for (number, (&chain, &image)) in chains.iter().zip(images).enumerate() {
         let result = need(object, &object.swapchains, chain).and_then(|entry| {
-            let checked = entry.chain.check();
-            let frame = entry.chain.send(image);
             let (mode, id) = (modes.get(number).copied(), ids.get(number).copied().unwrap_or(0));
+            let timing = timings.get(number).map(|info| timing::request(call, object, &entry.chain, info));
+            let mut frame = entry.chain.send(image);
+            let timed = match timing.transpose() {
+                Ok(timing) => timing.flatten().map_or(Ok(()), |timing| frame.set_timing(timing, id)),
+                Err(error) => Err(error),
+            };
+            let checked = entry.chain.check().and(timed);
             let fence = fences.get(number).and_then(|fence| object.fences.get(fence.as_raw()));
             let fence = fence.map(|fence| fence.payload());
             queue.present(move || {
-                let show = frame.rendered(mode, id);
+                // A frame that the swapchain refuses only makes its image free.
+                let show = timed.ok().map(|()| frame.rendered(mode, id));
                 Box::new(move || {
-                    show();
+                    show.into_iter().for_each(|show| show());
                     // No object of the application is in use any more.
                     fence.into_iter().for_each(|fence| fence.signal(1));
                 })
@@ -458,7 +485,7 @@ fn queue_present(call: Call<'_>, queue: Queue<'_>, info: In<'_, vk::PresentInfoK
         if let Some(slot) = results.get_mut(number) {
             *slot = result.map_or_else(Error::code, |()| vk::Result::SUCCESS);
         }
-        if let (Err(error), Ok(_)) = (result, worst) {
+        if let (Err(error), Ok(_) | Err(Error::PresentTimingQueueFull)) = (result, worst) {
             worst = Err(error);
         }
     }

@@ -17,9 +17,12 @@ use ash::vk;
 use memmap2::MmapMut;
 use parking_lot::Mutex;
 use vitric_api::families;
-use vitric_api::swapchain::{PresentTarget, Refresh};
+use vitric_api::swapchain::timing::{FrameReport, driver_stages};
+use vitric_api::swapchain::{Frame, PresentTarget, Refresh};
 use vitric_api::{Error, Result};
+use vitric_base::clock;
 use vitric_entry::entry;
+use vitric_vulkan::sys;
 use wayland_client::backend::{Backend, ObjectId};
 use wayland_client::globals::{GlobalListContents, registry_queue_init};
 use wayland_client::protocol::wl_buffer::{self, WlBuffer};
@@ -29,7 +32,7 @@ use wayland_client::protocol::wl_shm::{Format, WlShm};
 use wayland_client::protocol::wl_shm_pool::WlShmPool;
 use wayland_client::protocol::wl_surface::WlSurface;
 use wayland_client::{Connection, Dispatch, EventQueue, Proxy, QueueHandle, WEnum, delegate_noop};
-use wayland_protocols::wp::presentation_time::client::wp_presentation::WpPresentation;
+use wayland_protocols::wp::presentation_time::client::wp_presentation::{self, WpPresentation};
 use wayland_protocols::wp::presentation_time::client::wp_presentation_feedback::{self, Kind, WpPresentationFeedback};
 
 use super::insert;
@@ -43,17 +46,18 @@ const MAX_BUFFERS: usize = 8;
 const MAX_BUSY_WAIT: Duration = Duration::from_secs(1);
 
 /// State from the queue's events.
-#[derive(Default)]
 struct Listener {
     /// Number of committed frames without a frame callback.
     pending_callbacks: u32,
     /// True while a frame's feedback is pending.
     awaits_feedback: bool,
-    /// True if the display synchronises frames with a refresh; `None` until it is known.
-    has_refresh: Option<bool>,
+    /// Refresh of the display. It has its own lock, because a thread that waits for events holds
+    /// the lock of the other objects.
+    refresh: Arc<Mutex<Refresh>>,
+    /// Conversion of the times of feedback to `CLOCK_MONOTONIC`; `None` for an unknown clock.
+    to_monotonic: Option<fn(u64) -> u64>,
 }
 
-delegate_noop!(Listener: ignore WpPresentation);
 delegate_noop!(Listener: ignore WlShm);
 delegate_noop!(Listener: WlShmPool);
 
@@ -99,19 +103,50 @@ impl Dispatch<WlCallback, ()> for Listener {
     }
 }
 
-impl Dispatch<WpPresentationFeedback, ()> for Listener {
+impl Dispatch<WpPresentation, ()> for Listener {
     fn event(
         listener: &mut Self,
-        _: &WpPresentationFeedback,
-        event: wp_presentation_feedback::Event,
+        _: &WpPresentation,
+        event: wp_presentation::Event,
         (): &(),
         _: &Connection,
         _: &QueueHandle<Self>,
     ) {
+        if let wp_presentation::Event::ClockId { clk_id } = event {
+            listener.to_monotonic = match libc::clockid_t::try_from(clk_id) {
+                Ok(libc::CLOCK_MONOTONIC) => Some(std::convert::identity),
+                Ok(libc::CLOCK_MONOTONIC_RAW) => Some(from_raw),
+                _ => None,
+            };
+        }
+    }
+}
+
+/// Converts a recent time of `CLOCK_MONOTONIC_RAW`, whose rate differs, to `CLOCK_MONOTONIC`.
+fn from_raw(time: u64) -> u64 {
+    clock::monotonic().wrapping_add(time.wrapping_sub(clock::monotonic_raw()))
+}
+
+impl Dispatch<WpPresentationFeedback, Option<FrameReport>> for Listener {
+    fn event(
+        listener: &mut Self,
+        _: &WpPresentationFeedback,
+        event: wp_presentation_feedback::Event,
+        report: &Option<FrameReport>,
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
         match event {
-            wp_presentation_feedback::Event::Presented { flags, .. } => {
+            wp_presentation_feedback::Event::Presented { tv_sec_hi, tv_sec_lo, tv_nsec, refresh, flags, .. } => {
                 listener.awaits_feedback = false;
-                listener.has_refresh = Some(matches!(flags, WEnum::Value(kind) if kind.contains(Kind::Vsync)));
+                let has_refresh = matches!(flags, WEnum::Value(kind) if kind.contains(Kind::Vsync));
+                let period = Refresh::Reported(Some(Duration::from_nanos(refresh.into())));
+                *listener.refresh.lock() = if has_refresh { period } else { Refresh::None };
+                if let (Some(report), Some(to_monotonic)) = (report, listener.to_monotonic) {
+                    let seconds = u64::from(tv_sec_hi) << 32 | u64::from(tv_sec_lo);
+                    let time = seconds.saturating_mul(1_000_000_000).saturating_add(tv_nsec.into());
+                    report.visible(to_monotonic(time));
+                }
             }
             // A frame that was replaced by a newer one has no feedback about the refresh.
             wp_presentation_feedback::Event::Discarded => listener.awaits_feedback = false,
@@ -208,14 +243,15 @@ impl Presenter {
         Ok(())
     }
 
-    /// Requests a frame callback for the next commit, and from time to time its presentation
-    /// feedback.
-    fn request_feedback(&mut self, surface: &WlSurface) {
+    /// Requests a frame callback for the next commit, and its presentation feedback for a report,
+    /// else only from time to time.
+    fn request_feedback(&mut self, surface: &WlSurface, report: Option<FrameReport>) {
         let handle = self.queue.handle();
         surface.frame(&handle, ());
         self.listener.pending_callbacks += 1;
-        if let Some(presentation) = self.presentation.as_ref().filter(|_| !self.listener.awaits_feedback) {
-            presentation.feedback(surface, &handle, ());
+        let is_needed = report.is_some() || !self.listener.awaits_feedback;
+        if let Some(presentation) = self.presentation.as_ref().filter(|_| is_needed) {
+            presentation.feedback(surface, &handle, report);
             self.listener.awaits_feedback = true;
         }
     }
@@ -233,6 +269,8 @@ fn is_readable(descriptor: &impl AsRawFd, timeout: Duration) -> bool {
 struct Window {
     surface: WlSurface,
     presenter: Mutex<Presenter>,
+    refresh: Arc<Mutex<Refresh>>,
+    reports_times: bool,
     connection: Connection,
 }
 
@@ -254,7 +292,7 @@ impl Window {
         let connection = Connection::from_backend(backend);
         let id = id.map_err(|_| Error::SurfaceLost)?;
         let surface = WlSurface::from_id(&connection, id).map_err(|_| Error::SurfaceLost)?;
-        let (globals, queue) = registry_queue_init::<Listener>(&connection).map_err(|error| {
+        let (globals, mut queue) = registry_queue_init::<Listener>(&connection).map_err(|error| {
             log::error!("the registry of the Wayland compositor cannot be read: {error}");
             Error::SurfaceLost
         })?;
@@ -263,8 +301,16 @@ impl Window {
             Error::InitializationFailed
         })?;
         let presentation = globals.bind(&queue.handle(), 1..=1, ()).ok();
-        let presenter = Presenter { queue, listener: Listener::default(), shm, presentation, buffers: Vec::new() };
-        Ok(Self { surface, presenter: Mutex::new(presenter), connection })
+        // The period of the refresh stays unknown without feedback.
+        let period = presentation.is_none().then_some(Duration::ZERO);
+        let refresh = Arc::new(Mutex::new(Refresh::Reported(period)));
+        let mut listener =
+            Listener { pending_callbacks: 0, awaits_feedback: false, refresh: refresh.clone(), to_monotonic: None };
+        // Receives the clock of feedback.
+        queue.roundtrip(&mut listener).map_err(|_| Error::SurfaceLost)?;
+        let reports_times = listener.to_monotonic.is_some();
+        let presenter = Mutex::new(Presenter { queue, listener, shm, presentation, buffers: Vec::new() });
+        Ok(Self { surface, presenter, refresh, reports_times, connection })
     }
 }
 
@@ -273,14 +319,14 @@ impl PresentTarget for Window {
         Ok(None)
     }
 
-    fn present(&self, extent: vk::Extent2D, read: &dyn Fn(&mut [u8])) -> Result<()> {
+    fn present(&self, Frame { extent, read, report }: Frame<'_>) -> Result<()> {
         let presenter = &mut *self.presenter.lock();
         // Handles releases of buffers and detects a lost compositor. The number of buffers limits
         // the number of pending frames.
         presenter.dispatch_events(Duration::ZERO)?;
         let Some(index) = presenter.free(extent)? else { return Ok(()) };
         read(&mut presenter.buffers[index].map);
-        presenter.request_feedback(&self.surface);
+        presenter.request_feedback(&self.surface, report);
         let buffer = &presenter.buffers[index];
         buffer.is_busy.store(true, Ordering::Release);
         self.surface.attach(Some(&buffer.buffer), 0, 0);
@@ -292,7 +338,19 @@ impl PresentTarget for Window {
     /// Returns no refresh if the compositor has reported that. Until then, frames follow the frame
     /// callbacks.
     fn refresh(&self) -> Refresh {
-        if self.presenter.lock().listener.has_refresh == Some(false) { Refresh::None } else { Refresh::Reported }
+        *self.refresh.lock()
+    }
+
+    fn stages(&self) -> sys::PresentStageFlagsEXT {
+        match self.reports_times {
+            true => driver_stages() | sys::PresentStageFlagsEXT::IMAGE_FIRST_PIXEL_VISIBLE,
+            false => driver_stages(),
+        }
+    }
+
+    /// Handles pending events, unless another thread waits for them.
+    fn poll(&self) -> Result<()> {
+        self.presenter.try_lock().map_or(Ok(()), |mut presenter| presenter.dispatch_events(Duration::ZERO))
     }
 
     fn wait_until_shown(&self, timeout: Duration) -> bool {

@@ -5,13 +5,14 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use vitric_base::clock;
 use vitric_base::simd::{Lanes, Mask, WAVE};
 use vitric_ir::{Atomic64, AtomicOp, Inst, Part, Space, Value, Wide};
 use vitric_memory::Allocation;
 
 use super::environment::{Access, Environment};
 use crate::runtime::frame::CachedRange;
-use crate::runtime::{Atomics, BoundBuffer, SharedMemory, clock, kernels, lanes_of, perform, perform_wide};
+use crate::runtime::{Atomics, BoundBuffer, SharedMemory, kernels, lanes_of, perform, perform_wide};
 
 /// Byte offset of each lane's word from the first word of a block (`Space::Block`).
 static BLOCK: Lanes = {
@@ -169,7 +170,7 @@ impl<'a> Access<'a> {
             word.map_or(0, |word| perform_wide(word, atomic.op, self.pair(atomic.value, lane), comparator))
         };
         match atomic.space {
-            Space::Clock => lanes_of(effective).for_each(|lane| set(lane, clock::now())),
+            Space::Clock => lanes_of(effective).for_each(|lane| set(lane, clock::monotonic())),
             Space::Shared => lanes_of(effective).for_each(|lane| {
                 let offset = self.word(atomic.offset, lane);
                 set(lane, perform(lane, self.environment.shared.and_then(|shared| shared.wide_word(offset))));

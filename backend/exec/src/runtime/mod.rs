@@ -1,9 +1,8 @@
-//! Parts that programs run with and that know no program: lanes, atomics, shared memory, clocks and
+//! Parts that programs run with and that know no program: lanes, atomics, shared memory,
 //! deadlines, descriptors, and generated code with its frames.
 
 mod atomics;
 mod bound;
-pub(crate) mod clock;
 mod deadline;
 mod descriptor;
 pub use vitric_codegen::frame;

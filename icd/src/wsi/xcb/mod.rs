@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use ash::vk;
 use parking_lot::Mutex;
 use vitric_api::families;
-use vitric_api::swapchain::{PresentTarget, Refresh};
+use vitric_api::swapchain::{Frame, PresentTarget, Refresh};
 use vitric_api::{Error, Result};
 use vitric_entry::entry;
 use x11rb::connection::{Connection, RequestConnection};
@@ -124,7 +124,7 @@ impl PresentTarget for Window {
         self.size().map(Some)
     }
 
-    fn present(&self, extent: vk::Extent2D, read: &dyn Fn(&mut [u8])) -> Result<()> {
+    fn present(&self, Frame { extent, read, .. }: Frame<'_>) -> Result<()> {
         if self.size()? != extent {
             return Err(Error::OutOfDate);
         }
@@ -151,6 +151,10 @@ impl PresentTarget for Window {
         let refresh = refresh::period(&self.connection, self.window).map_or(Refresh::None, Refresh::Period);
         *known = Some((Instant::now(), refresh));
         refresh
+    }
+
+    fn poll(&self) -> Result<()> {
+        self.size().map(drop)
     }
 }
 

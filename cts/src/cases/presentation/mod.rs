@@ -1,0 +1,3 @@
+//! Chapter "Window System Integration (WSI)": swapchains of headless surfaces.
+
+mod timing;
