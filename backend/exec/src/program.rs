@@ -248,6 +248,22 @@ impl Program {
         self.code.function().insts.iter().any(stores)
     }
 
+    /// Returns true if the program may write a resource. Programs before rasterization list
+    /// resources of other programs, so that each of their resources counts as written if one of
+    /// the programs has side effects.
+    pub fn writes(&self, resource: u32) -> bool {
+        let has_own_code = vk::ShaderStageFlags::FRAGMENT | vk::ShaderStageFlags::COMPUTE;
+        if !self.stage.intersects(has_own_code) {
+            return self.fragment.side_effects;
+        }
+        let writes = |inst: &Inst| match inst {
+            Inst::Image(image) => image.resource == resource,
+            _ => matches!(inst.space(), Some(Space::Buffer { resource: written, .. }) if *written == resource),
+        };
+        let mut insts = self.code.function().insts.iter();
+        insts.any(|inst| inst.effect() == Effect::Memory && writes(inst))
+    }
+
     /// Returns true if the program's results depend on which invocations share its wave.
     pub fn depends_on_wave(&self) -> bool {
         let sees = |input: &InputSlot| {

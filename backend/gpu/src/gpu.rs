@@ -166,6 +166,8 @@ struct Units {
     counters: Option<Arc<Counters>>,
     near: Option<Residency>,
     synchronized: SynchronizedMemory,
+    /// True once the device has a protected resource.
+    has_protected_resources: Arc<AtomicBool>,
     /// Number of submissions that execute.
     running: AtomicUsize,
     /// True once commands stop waiting for events and queries.
@@ -200,6 +202,7 @@ impl Gpu {
             counters: config.counts.then(Arc::default),
             near,
             synchronized: SynchronizedMemory::default(),
+            has_protected_resources: Arc::default(),
             running: AtomicUsize::new(0),
             ends_waits: AtomicBool::new(false),
         });
@@ -307,6 +310,12 @@ impl Gpu {
             Some(near) => near.with_room(bytes, make),
             None => make(),
         }
+    }
+
+    /// Returns the flag that is set once the device has a protected resource. Until then, nothing
+    /// checks accesses of unprotected command buffers.
+    pub fn has_protected_resources(&self) -> &Arc<AtomicBool> {
+        &self.units.has_protected_resources
     }
 
     /// Returns the memory that programs access by address.

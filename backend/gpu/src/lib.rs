@@ -37,7 +37,7 @@
 //! target.bind(Allocation::new(&Heap::new(1 << 20), 16).unwrap(), 0);
 //! let (offset, size, word) = (4, 8, 0x0102_0304);
 //! let fill = Command::FillBuffer { target: target.clone(), offset, size, word };
-//! let list = CommandList { commands: vec![fill], bytes: Vec::new() };
+//! let list = CommandList { commands: vec![fill], ..Default::default() };
 //! Gpu::new(config).execute(&[Arc::new(list)]).unwrap();
 //! let mut bytes = [0; 16];
 //! target.read(0, &mut bytes);

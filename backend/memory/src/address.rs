@@ -40,6 +40,8 @@ pub struct Addresses {
     ranges: Vec<(u64, Arc<Allocation>)>,
     /// Unique number of the table; 0 for the default empty table.
     number: u64,
+    /// True if only protected memory may be written.
+    is_protected: bool,
 }
 
 impl Addresses {
@@ -47,7 +49,20 @@ impl Addresses {
     pub fn new(mut ranges: Vec<(u64, Arc<Allocation>)>) -> Self {
         static TABLES: AtomicU64 = AtomicU64::new(1);
         ranges.sort_by_key(|(address, _)| *address);
-        Self { ranges, number: TABLES.fetch_add(1, Ordering::Relaxed) }
+        Self { ranges, number: TABLES.fetch_add(1, Ordering::Relaxed), is_protected: false }
+    }
+
+    /// Returns the table of a submission. A protected one may write protected memory only. An
+    /// unprotected one finds no protected memory.
+    pub fn of_submission(&self, is_protected: bool) -> Self {
+        let is_found = |(_, memory): &&(u64, Arc<Allocation>)| is_protected || !memory.is_protected();
+        let ranges = self.ranges.iter().filter(is_found).cloned().collect();
+        Self { is_protected, ..Self::new(ranges) }
+    }
+
+    /// Returns true if programs may write memory of the table.
+    pub fn is_writable(&self, memory: &Allocation) -> bool {
+        !self.is_protected || memory.is_protected()
     }
 
     /// Returns the number of the table. Tables with equal numbers map equal addresses to the same

@@ -87,6 +87,8 @@ enum Storage {
     Placeable(#[expect(dead_code, reason = "its drop unmaps the memory")] PrivateMemory),
     /// Private memory of this process whose idle images are compacted.
     Compactable(Arc<CompactableMemory>),
+    /// Private memory of this process that the host must not see.
+    Protected(#[expect(dead_code, reason = "its drop unmaps the memory")] PrivateMemory),
     /// Memory that other processes may map, by the file or by a dma-buf of its pages.
     Shared(SharedFile, Option<OwnedFd>),
     /// Memory of another device or process, imported as a dma-buf.
@@ -142,6 +144,19 @@ impl Allocation {
         let bytes = PrivateMemory::new_shared(length).map_err(|_| OutOfMemory::Host(size))?;
         let pointer = bytes.as_mut_ptr();
         Ok(Self::made(Storage::Placeable(bytes), pointer, length, reservation))
+    }
+
+    /// Allocates `size` bytes of protected memory from `heap`. The caller must not let the host map
+    /// it.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] as for [`Allocation::new`].
+    pub fn protected(heap: &Arc<Heap>, size: u64) -> Result<Arc<Self>, OutOfMemory> {
+        let reservation = Arc::new(heap.reserve(size)?);
+        let length = length_of(size)?;
+        let bytes = PrivateMemory::new(length).map_err(|_| OutOfMemory::Host(size))?;
+        let pointer = bytes.as_mut_ptr();
+        Ok(Self::made(Storage::Protected(bytes), pointer, length, reservation))
     }
 
     fn in_file(file: SharedFile, dma_buf: Option<OwnedFd>, reservation: Reservation) -> Arc<Self> {
@@ -251,7 +266,11 @@ impl Allocation {
         match &self.storage {
             Storage::Shared(_, dma_buf) => dma_buf.as_ref().map(AsFd::as_fd),
             Storage::DmaBuf(opened) => opened.synchronized(),
-            Storage::Private(_) | Storage::Placeable(_) | Storage::Compactable(_) | Storage::Application => None,
+            Storage::Private(_)
+            | Storage::Placeable(_)
+            | Storage::Compactable(_)
+            | Storage::Protected(_)
+            | Storage::Application => None,
         }
     }
 
@@ -287,6 +306,7 @@ impl Allocation {
             Storage::Compactable(memory) => Some(memory),
             Storage::Private(_)
             | Storage::Placeable(_)
+            | Storage::Protected(_)
             | Storage::Shared(..)
             | Storage::DmaBuf(_)
             | Storage::Application => None,
@@ -351,7 +371,7 @@ impl Allocation {
             Storage::DmaBuf(opened) => unsafe {
                 PlacedMap::of_file(opened.descriptor()?.as_fd(), start, length, address)?
             },
-            Storage::Private(_) | Storage::Compactable(_) | Storage::Application => {
+            Storage::Private(_) | Storage::Compactable(_) | Storage::Protected(_) | Storage::Application => {
                 return Err(io::ErrorKind::Unsupported.into());
             }
         };
@@ -386,6 +406,12 @@ impl Allocation {
     /// Returns true if the host or another process may write to the allocation at any time.
     pub fn is_mapped(&self) -> bool {
         self.is_foreign() || self.mapped.load(Ordering::Acquire)
+    }
+
+    /// Returns true if the memory is protected: unprotected submissions must not access it, and
+    /// protected submissions must write no other memory.
+    pub fn is_protected(&self) -> bool {
+        matches!(self.storage, Storage::Protected(_))
     }
 
     /// Returns true if another allocation may contain the same bytes.

@@ -14,6 +14,7 @@ pub struct Buffer {
     size: u64,
     binding: OnceLock<(Arc<Allocation>, u64)>,
     address: BufferAddress,
+    is_protected: bool,
 }
 
 /// Device address of a buffer, for access by shader programs.
@@ -35,7 +36,19 @@ impl Buffer {
     /// buffer is bound. An address requested with [`AddressKind::At`] is the address of the
     /// buffer, not of its memory.
     pub fn with_address(size: u64, address: BufferAddress) -> Arc<Self> {
-        Arc::new(Self { size, binding: OnceLock::new(), address })
+        Arc::new(Self { size, binding: OnceLock::new(), address, is_protected: false })
+    }
+
+    /// Creates an unbound buffer like [`Self::with_address`] that may only be bound to protected
+    /// memory.
+    pub fn protected(size: u64, address: BufferAddress) -> Arc<Self> {
+        Arc::new(Self { size, binding: OnceLock::new(), address, is_protected: true })
+    }
+
+    /// Returns true if the buffer may only be bound to protected memory. Other buffers may only be
+    /// bound to unprotected memory.
+    pub fn is_protected(&self) -> bool {
+        self.is_protected
     }
 
     /// Returns the requested kind of device address.

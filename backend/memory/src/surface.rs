@@ -40,6 +40,8 @@ pub struct Surface {
     /// Facts about the contents that commands have stated.
     hints: Arc<ImageHints>,
     is_transient: bool,
+    /// True if the surface may only be bound to protected memory.
+    is_protected: AtomicBool,
     /// True if the surface is never compacted, whatever its memory is.
     stays_resident: AtomicBool,
     /// Decoded texels, once an image instruction has requested them.
@@ -78,6 +80,7 @@ impl Surface {
         let known_clears = AtomicU64::new(0);
         // The host reads and writes texels in rows at their addresses.
         let (stays_resident, decoded) = (AtomicBool::new(desc.linear), OnceLock::new());
+        let is_protected = AtomicBool::new(false);
         Arc::new(Self {
             desc,
             layout,
@@ -87,6 +90,7 @@ impl Surface {
             stand_in,
             hints,
             is_transient,
+            is_protected,
             stays_resident,
             decoded,
         })
@@ -110,6 +114,18 @@ impl Surface {
     /// Returns true if the surface is used as an attachment only.
     pub fn is_transient(&self) -> bool {
         self.is_transient
+    }
+
+    /// Makes the surface protected: it may only be bound to protected memory. Must be called before
+    /// the surface is used.
+    pub fn protect(&self) {
+        self.is_protected.store(true, Ordering::Release);
+    }
+
+    /// Returns true if the surface may only be bound to protected memory. Other surfaces may only
+    /// be bound to unprotected memory.
+    pub fn is_protected(&self) -> bool {
+        self.is_protected.load(Ordering::Acquire)
     }
 
     /// Excludes the surface from compaction. Must be called before the surface is bound to memory.

@@ -55,6 +55,33 @@ impl ResolvedSet {
     }
 }
 
+/// Memory that a submission may access through a resource.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AccessibleMemory {
+    /// All memory.
+    All,
+    /// Protected memory, or all other memory.
+    Only {
+        /// True if the memory is protected.
+        protected: bool,
+    },
+}
+
+impl AccessibleMemory {
+    /// Returns the descriptors of a set in `range` with those of other memory replaced by null
+    /// descriptors. Returns `None` if all descriptors are accessible.
+    pub fn restrict(self, set: &ResolvedSet, range: Range<usize>) -> Option<Arc<ResolvedSet>> {
+        let Self::Only { protected } = self else { return None };
+        let bounds = set.bounds.get(range.start..range.end.min(set.bounds.len()))?;
+        let is_accessible = |bound: &Bound| bound.is_protected() == protected;
+        if bounds.iter().all(is_accessible) {
+            return None;
+        }
+        let replace = |bound: &Bound| if is_accessible(bound) { bound.clone() } else { bound.without_memory() };
+        Some(ResolvedSet::new(bounds.iter().map(replace)))
+    }
+}
+
 /// Location of a resource's descriptors.
 #[derive(Debug, Clone, Copy)]
 struct ResourceLocation {

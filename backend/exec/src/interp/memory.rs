@@ -60,10 +60,11 @@ impl<'a> Access<'a> {
         };
         let Space::Address { high } = *space else { return None };
         let address = self.pair([*offset, high], lanes_of(lanes).next()?);
-        self.environment
-            .bindings
-            .addresses()
+        let addresses = self.environment.bindings.addresses();
+        addresses
             .range(address)
+            // Loads and stores may share a cached range.
+            .filter(|(_, memory)| addresses.is_writable(memory))
             .map(|(first, memory)| CachedRange::new(address, first, (memory.host_pointer(), memory.size())))
     }
 
@@ -116,6 +117,7 @@ impl<'a> Access<'a> {
         }
         if space != Space::Shared {
             self.for_each_access(effective, space, offset, bytes as u64, |lane, memory, at| match bytes {
+                _ if !self.may_write(space, memory) => {}
                 4 => memory.write(at, &words[lane].to_le_bytes()),
                 _ => memory.write(at, &words[lane].to_le_bytes()[..bytes]),
             });
@@ -152,7 +154,7 @@ impl<'a> Access<'a> {
             }
             Space::Address { .. } => self.for_each_access(atomics.lanes, space, offset, 4, |lane, memory, at| {
                 let comparator = atomics.comparators.map_or(0, |lanes| lanes[lane]);
-                let word = memory.atomic_u32(at);
+                let word = memory.atomic_u32(at).filter(|_| self.may_write(space, memory));
                 found[lane] = word.map_or(0, |word| perform(word, op, atomics.values[lane], comparator));
             }),
             _ => self.for_each_buffer(atomics.lanes, space, |lanes, BoundBuffer { memory, start, size }| {
@@ -176,10 +178,16 @@ impl<'a> Access<'a> {
                 set(lane, perform(lane, self.environment.shared.and_then(|shared| shared.wide_word(offset))));
             }),
             space => self.for_each_access(effective, space, atomic.offset, 8, |lane, memory, at| {
-                set(lane, perform(lane, memory.atomic_u64(at)));
+                set(lane, perform(lane, memory.atomic_u64(at).filter(|_| self.may_write(space, memory))));
             }),
         }
         lanes
+    }
+
+    /// Returns true if the submission may write memory. Descriptors that it may not write are not
+    /// bound.
+    fn may_write(&self, space: Space, memory: &Allocation) -> bool {
+        !matches!(space, Space::Address { .. }) || self.environment.bindings.addresses().is_writable(memory)
     }
 
     /// Calls `act` for each lane of a mask whose access of `bytes` bytes is in bounds. The access

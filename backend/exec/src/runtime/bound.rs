@@ -33,6 +33,22 @@ impl Bound {
         }
     }
 
+    /// Returns true if the buffer or image is protected.
+    pub(crate) fn is_protected(&self) -> bool {
+        match self {
+            Self::Buffer(memory, ..) => memory.as_ref().is_some_and(|memory| memory.is_protected()),
+            Self::Other(descriptor) => descriptor.is_protected(),
+        }
+    }
+
+    /// Returns the null descriptor of the same type.
+    pub(crate) fn without_memory(&self) -> Self {
+        match self {
+            Self::Other(_) => Self::Other(Descriptor::None),
+            Self::Buffer(..) => Self::Buffer(None, 0, 0),
+        }
+    }
+
     /// Returns the surface of an image descriptor.
     pub(crate) fn surface(&self) -> Option<&Surface> {
         self.view().map(|view| &*view.surface)

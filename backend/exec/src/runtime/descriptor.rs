@@ -48,6 +48,19 @@ impl Descriptor {
             _ => None,
         }
     }
+
+    /// Returns true if the descriptor's buffer or image is protected.
+    pub fn is_protected(&self) -> bool {
+        match self {
+            Self::None | Self::Sampler(_) => false,
+            Self::SampledImage(view)
+            | Self::CombinedImageSampler(view, _)
+            | Self::StorageImage(view)
+            | Self::InputAttachment(view) => view.surface.is_protected(),
+            Self::UniformTexelBuffer(view) | Self::StorageTexelBuffer(view) => view.range.buffer.is_protected(),
+            Self::UniformBuffer(range) | Self::StorageBuffer(range) => range.buffer.is_protected(),
+        }
+    }
 }
 
 /// One binding of a set layout.

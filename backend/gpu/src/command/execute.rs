@@ -64,15 +64,15 @@ impl LossReport {
 }
 
 impl Gpu {
-    /// Executes command lists one after the other. Returns when all their work is complete and
-    /// visible.
+    /// Executes command lists one after the other, which must all be protected or none. Returns
+    /// when all their work is complete and visible.
     ///
     /// # Errors
     /// A [`LossReport`] if the device is lost: a program was interrupted, or the emulation failed.
     pub fn execute(&self, lists: &[Arc<CommandList>]) -> Result<(), LossReport> {
         let mut running = RunningCommand::default();
         let run = || {
-            let mut processor = Processor::new(self);
+            let mut processor = Processor::new(self, lists.iter().any(|list| list.is_protected));
             // The host may have written mapped memory.
             self.depths().wrote_any(|memory| memory.is_mapped());
             let execute = || {

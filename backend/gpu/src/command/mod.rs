@@ -54,6 +54,8 @@ pub struct CommandList {
     pub commands: Vec<Command>,
     /// The concatenated inline data of the commands.
     pub bytes: Vec<u8>,
+    /// True if the commands are of a protected command buffer.
+    pub is_protected: bool,
 }
 
 impl CommandList {

@@ -21,7 +21,7 @@ use super::name::RunningCommand;
 use super::pass::Pass;
 use super::pending::PendingDraws;
 use super::query::Queries;
-use super::sets::DeviceContext;
+use super::sets::{DeviceContext, Protection};
 use super::state::{ChangedState, State};
 use super::time::{QueuedTime, WAIT_TIMEOUT};
 use super::transfers::{self, TransferContext};
@@ -66,8 +66,10 @@ struct DrawParts<'p> {
 }
 
 impl<'g> Processor<'g> {
-    /// Creates a processor with default state.
-    pub(super) fn new(gpu: &'g Gpu) -> Self {
+    /// Creates a processor with default state, for a protected submission or an unprotected one.
+    pub(super) fn new(gpu: &'g Gpu, is_protected: bool) -> Self {
+        let protection = Protection { is_protected, has_resources: Some(&**gpu.has_protected_resources()) };
+        let addresses = gpu.addresses().now();
         Self {
             gpu,
             deadline: Deadline::after(gpu.config().timeout),
@@ -80,9 +82,13 @@ impl<'g> Processor<'g> {
             front: gpu.fronts().acquire(),
             device: DeviceContext {
                 routines: gpu.routines().clone(),
-                addresses: gpu.addresses().now(),
+                addresses: match protection.applies() {
+                    true => Arc::new(addresses.of_submission(is_protected)),
+                    false => addresses,
+                },
                 resolver: gpu.descriptor_resolver().clone(),
                 in_use: gpu.begin_use(),
+                protection,
             },
             skips: false,
             nesting: 0,

@@ -6,12 +6,16 @@
 //! of a program are resolved again only when a set that it uses, or the program itself, has
 //! changed. Source: Vulkan specification, "Descriptor Set Updates", "Descriptor Set Binding".
 
+use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use ash::vk;
 use smallvec::SmallVec;
 use vitric_exec::Program;
-use vitric_exec::bindings::{Bindings, DescriptorName, DescriptorResolver, DescriptorSet, NoDescriptors, ResolvedSet};
+use vitric_exec::bindings::{
+    AccessibleMemory, Bindings, DescriptorName, DescriptorResolver, DescriptorSet, NoDescriptors, ResolvedSet,
+};
 use vitric_exec::runtime::{Bound, Descriptor, SetLayout, is_dynamic};
 use vitric_exec::texture::Routines;
 use vitric_ir::interface::{MAX_COLORS, Resource};
@@ -33,12 +37,39 @@ pub(super) struct DeviceContext<'g> {
     pub(super) resolver: Arc<dyn DescriptorResolver>,
     /// Keeps images resident, if images may be compacted.
     pub(super) in_use: Option<InUse<'g>>,
+    /// Memory that the submission may access.
+    pub(super) protection: Protection<'g>,
+}
+
+/// Rules of protected memory for a submission.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Protection<'g> {
+    /// True if the submission is protected.
+    pub(super) is_protected: bool,
+    /// True if the device has protected resources.
+    pub(super) has_resources: Option<&'g AtomicBool>,
+}
+
+impl Protection<'_> {
+    /// Returns true if there may be resources that the submission must not access.
+    pub(super) fn applies(self) -> bool {
+        self.is_protected || self.has_resources.is_some_and(|has| has.load(Ordering::Acquire))
+    }
+
+    /// Returns the memory that a program may access through a resource. Protected submissions read
+    /// all memory, and write protected memory only.
+    fn of_resource(self, program: &Program, resource: u32) -> AccessibleMemory {
+        match self.is_protected {
+            true if !program.writes(resource) => AccessibleMemory::All,
+            protected => AccessibleMemory::Only { protected },
+        }
+    }
 }
 
 impl Default for DeviceContext<'_> {
     fn default() -> Self {
-        let (routines, addresses, in_use) = Default::default();
-        Self { routines, addresses, resolver: Arc::new(NoDescriptors), in_use }
+        let (routines, addresses, in_use, protection) = Default::default();
+        Self { routines, addresses, resolver: Arc::new(NoDescriptors), in_use, protection }
     }
 }
 
@@ -167,10 +198,23 @@ impl BoundSets {
             return resolved.bindings.clone();
         }
         let mut bindings = Bindings::of_program(program, device.routines.clone(), device.addresses.clone());
-        for resource in &program.resources {
-            match pass.filter(|_| resource.is_attachment()) {
-                Some(pass) => add_attachments(&mut bindings, resource.binding, program, pass),
-                None => self.add(&mut bindings, *resource, &*device.resolver),
+        for (number, resource) in (0..).zip(&program.resources) {
+            if let Some(pass) = pass.filter(|_| resource.is_attachment()) {
+                add_attachments(&mut bindings, resource.binding, program, pass);
+                continue;
+            }
+            let Some((set, range)) = self.find(*resource, &*device.resolver) else {
+                bindings.add_nothing();
+                continue;
+            };
+            // The descriptors are resolved by now, so that no later one can be protected.
+            let restricted = match device.protection.applies() {
+                true => device.protection.of_resource(program, number).restrict(set, range.clone()),
+                false => None,
+            };
+            match restricted {
+                Some(restricted) => bindings.add(&restricted, 0..range.len()),
+                None => bindings.add(set, range),
             }
         }
         let losses = device.in_use.as_ref().map_or(0, InUse::losses);
@@ -183,20 +227,23 @@ impl BoundSets {
         bindings
     }
 
-    /// Adds the objects that a resource is bound to.
-    fn add(&mut self, bindings: &mut Bindings, Resource { set, binding }: Resource, resolver: &dyn DescriptorResolver) {
-        let Some(Some(bound)) = self.sets.get_mut(set as usize) else { return bindings.add_nothing() };
-        let BoundSet { set, offsets, resolved, with_offsets, .. } = bound;
-        let Some(entry) = set.layout().find(binding) else { return bindings.add_nothing() };
+    /// Returns the resolved set that holds the descriptors of a resource, and their range in it.
+    fn find(
+        &mut self,
+        Resource { set, binding }: Resource,
+        resolver: &dyn DescriptorResolver,
+    ) -> Option<(&Arc<ResolvedSet>, Range<usize>)> {
+        let BoundSet { set, offsets, resolved, with_offsets, .. } = self.sets.get_mut(set as usize)?.as_mut()?;
+        let entry = set.layout().find(binding)?;
         let count = entry.elements() as usize;
         if is_dynamic(entry.kind) {
-            let buffers = with_offsets.get_or_insert_with(|| resolve_dynamic(set, offsets, resolver));
             let before = set.layout().bindings.iter().take_while(|other| other.binding < binding);
             let before = before.filter(|other| is_dynamic(other.kind)).map(|other| other.count as usize).sum();
-            return bindings.add(buffers, before..before + count);
+            let buffers = with_offsets.get_or_insert_with(|| resolve_dynamic(set, offsets, resolver));
+            return Some((buffers, before..before + count));
         }
-        let resolved = resolved.get_or_insert_with(|| set.resolved(resolver));
-        bindings.add(resolved, entry.first as usize..entry.first as usize + count);
+        let first = entry.first as usize;
+        Some((resolved.get_or_insert_with(|| set.resolved(resolver)), first..first + count))
     }
 }
 

@@ -97,7 +97,7 @@ fn commands_decide_once_if_their_copies_make_images_resident() {
         };
         let regions: Vec<_> = (0..16).map(region).collect();
         let copy = Command::CopyBufferToImage { source: noise(), target, regions };
-        let list = CommandList { commands: vec![copy], bytes: Vec::new() };
+        let list = CommandList { commands: vec![copy], ..Default::default() };
         gpu.execute(&[Arc::new(list)]).unwrap();
         let counted = gpu.near().unwrap().counted();
         let written = counted.iter().find(|(number, _)| *number == Counter::LinesWritten as usize).unwrap().1;
@@ -119,7 +119,7 @@ fn copies_report_failures_of_far_memory() {
     far.clear();
     let (from, to, regions) = (source.clone(), buffer.clone(), vec![region]);
     let read = Command::CopyImageToBuffer { source: from, target: to, regions };
-    let list = CommandList { commands: vec![read], bytes: Vec::new() };
+    let list = CommandList { commands: vec![read], ..Default::default() };
     let lost = gpu.execute(&[Arc::new(list)]).unwrap_err().to_string();
     assert!(lost.ends_with(&FarMemoryFailed.to_string()), "{lost}");
     let copied = gpu.copy_buffer_image(&buffer, &source, &[region], CopyDirection::ToBuffer);
