@@ -11,6 +11,7 @@ use vitric_base::host_memory;
 use vitric_gpu::command::{Command, CommandList, InlineData};
 
 use crate::families::{self, FAMILIES};
+use crate::protection::Protection;
 use crate::{Error, Result};
 
 /// State of a command buffer. The *pending* state is counted separately, in [`Shared`].
@@ -81,21 +82,37 @@ pub struct CommandBuffer {
     pub family: u32,
     /// Capabilities of that family's queues.
     abilities: vk::QueueFlags,
+    /// Protection of its memory accesses.
+    pub protection: Protection,
 }
 
-/// Command that the queues of a command buffer's family do not support.
+/// Command that a command buffer must not contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UnsupportedCommand {
+pub struct DroppedCommand {
     /// Name of the command.
     pub name: &'static str,
-    /// Capabilities of which a queue needs at least one.
-    pub needs: vk::QueueFlags,
+    /// Reason.
+    pub reason: DropReason,
 }
 
-impl UnsupportedCommand {
+/// Reason why a command is dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DropReason {
+    /// The queues of the family have none of these capabilities, of which they need one.
+    Unsupported(vk::QueueFlags),
+    /// The command breaks the rules of protected memory.
+    Protection,
+}
+
+impl DroppedCommand {
     #[cold]
-    fn new(command: &Command) -> Self {
-        Self { name: command.name(), needs: families::needs(command) }
+    fn unsupported(command: &Command) -> Self {
+        Self { name: command.name(), reason: DropReason::Unsupported(families::needs(command)) }
+    }
+
+    #[cold]
+    fn by_protection(command: &Command) -> Self {
+        Self { name: command.name(), reason: DropReason::Protection }
     }
 }
 
@@ -119,17 +136,18 @@ impl CommandBuffer {
     ///
     /// # Errors
     /// [`Error::Unknown`] if `family` is not the index of a family.
-    pub fn new(secondary: bool, family: u32) -> Result<Arc<Self>> {
+    pub fn new(secondary: bool, family: u32, protection: Protection) -> Result<Arc<Self>> {
         let abilities = families::find(family).ok_or(Error::Unknown)?.flags;
         let (inner, shared) = Default::default();
-        Ok(Arc::new(Self { inner, shared, secondary, family, abilities }))
+        Ok(Arc::new(Self { inner, shared, secondary, family, abilities, protection }))
     }
 
     /// Begins recording and drops the previous recording. With `one_time`, the recording can be
     /// submitted once (`VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT`).
     pub fn begin(&self, one_time: bool) {
         self.reset();
-        let list = std::mem::take(&mut *self.shared.spare.lock());
+        let spare = std::mem::take(&mut *self.shared.spare.lock());
+        let list = CommandList { is_protected: self.protection.is_protected(), ..spare };
         *self.inner.lock() = Inner { state: State::Recording(list), one_time };
     }
 
@@ -171,8 +189,8 @@ impl CommandBuffer {
     /// Appends a command if the command buffer is recording. `vkCmd*` returns no errors.
     ///
     /// # Errors
-    /// [`UnsupportedCommand`] if the family's queues do not support the command, which is dropped.
-    pub fn record(&self, command: Command) -> std::result::Result<(), UnsupportedCommand> {
+    /// [`DroppedCommand`] if the command buffer must not contain the command, which is dropped.
+    pub fn record(&self, command: Command) -> std::result::Result<(), DroppedCommand> {
         self.check(&command)?;
         let mut inner = self.inner.lock();
         if let State::Recording(list) = &mut inner.state {
@@ -192,7 +210,7 @@ impl CommandBuffer {
         &self,
         bytes: &[u8],
         make: impl FnOnce(InlineData) -> Command,
-    ) -> std::result::Result<(), UnsupportedCommand> {
+    ) -> std::result::Result<(), DroppedCommand> {
         let mut inner = self.inner.lock();
         let start = if let State::Recording(list) = &inner.state { list.bytes.len() } else { 0 };
         let command = make(InlineData { start, count: bytes.len() as u32 });
@@ -208,12 +226,17 @@ impl CommandBuffer {
         Ok(())
     }
 
-    /// Checks that queues of the family support a command.
+    /// Checks that queues of the family support a command, and that the command breaks no rule of
+    /// protected memory.
     #[inline]
-    fn check(&self, command: &Command) -> std::result::Result<(), UnsupportedCommand> {
+    fn check(&self, command: &Command) -> std::result::Result<(), DroppedCommand> {
         // The first family supports every command.
         let is_supported = self.abilities == FAMILIES[0].flags || self.abilities.intersects(families::needs(command));
-        if is_supported { Ok(()) } else { Err(UnsupportedCommand::new(command)) }
+        match is_supported {
+            true if self.protection.allows(command) => Ok(()),
+            true => Err(DroppedCommand::by_protection(command)),
+            false => Err(DroppedCommand::unsupported(command)),
+        }
     }
 
     /// Returns the recorded list, for execution from another command buffer.
@@ -253,9 +276,13 @@ impl CommandBuffer {
 mod tests {
     use super::*;
 
+    fn new(secondary: bool, family: u32) -> Arc<CommandBuffer> {
+        CommandBuffer::new(secondary, family, Protection::default()).unwrap()
+    }
+
     #[test]
     fn states() {
-        let buffer = CommandBuffer::new(false, 0).unwrap();
+        let buffer = new(false, 0);
         buffer.record(Command::EndPass).unwrap();
         assert_eq!(buffer.end().unwrap_err(), Error::Unknown);
         buffer.begin(true);
@@ -278,7 +305,7 @@ mod tests {
 
     #[test]
     fn what_others_execute_is_kept() {
-        let buffer = CommandBuffer::new(true, 0).unwrap();
+        let buffer = new(true, 0);
         buffer.begin(false);
         buffer.record(Command::PipelineBarrier).unwrap();
         buffer.end().unwrap();
@@ -294,13 +321,14 @@ mod tests {
 
     #[test]
     fn queues_that_copy_take_no_dispatches() {
-        let buffer = CommandBuffer::new(false, 2).unwrap();
+        let buffer = new(false, 2);
         buffer.begin(false);
         let refused = buffer.record(Command::Dispatch { base: [0; 3], groups: [1; 3] }).unwrap_err();
-        assert_eq!(refused, UnsupportedCommand { name: "vkCmdDispatch", needs: vk::QueueFlags::COMPUTE });
+        let reason = DropReason::Unsupported(vk::QueueFlags::COMPUTE);
+        assert_eq!(refused, DroppedCommand { name: "vkCmdDispatch", reason });
         buffer.record(Command::PipelineBarrier).unwrap();
         buffer.end().unwrap();
         assert_eq!(buffer.list().unwrap().commands.len(), 1);
-        assert!(CommandBuffer::new(false, FAMILIES.len() as u32).is_err());
+        assert!(CommandBuffer::new(false, FAMILIES.len() as u32, Protection::default()).is_err());
     }
 }

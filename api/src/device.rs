@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use ash::vk;
@@ -18,6 +19,7 @@ use crate::debug::Messages;
 use crate::extensions::{self, Level};
 use crate::families::{self, QueueRequest};
 use crate::health::Health;
+use crate::protection::Protection;
 use crate::queue::{self, Queue};
 use crate::{Error, Result, host, physical, report, structures};
 
@@ -105,10 +107,9 @@ impl Device {
         };
         let gpu = Gpu::with_near(config, near_memory(values, &messages, &heap));
         let health = Arc::new(Health::new(messages));
-        let queues =
-            queues.iter().flat_map(|wanted| wanted.priorities.iter().map(|priority| (wanted.family, *priority)));
+        let queues = queues.iter().flat_map(|wanted| wanted.priorities.iter().map(move |priority| (wanted, *priority)));
         let start =
-            |(family, priority)| Queue::new(gpu.with_weight(families::weight(priority)), health.clone(), family);
+            |(wanted, priority)| Queue::new(gpu.with_weight(families::weight(priority)), health.clone(), wanted);
         let queues = queues.map(start).collect::<Result<Vec<_>>>()?.into();
         report::watch(&gpu);
         Ok(Self { gpu, heap, health, queues })
@@ -163,6 +164,26 @@ impl Device {
             Some(near) => self.allocate_or_warn(size, |heap, size| Allocation::new_compactable(heap, size, near)),
             None => self.allocate(size),
         }
+    }
+
+    /// Allocates protected memory.
+    ///
+    /// # Errors
+    /// See [`Self::allocate`].
+    pub fn allocate_protected(&self, size: u64) -> Result<Arc<Allocation>> {
+        self.begin_protection();
+        self.allocate_or_warn(size, Allocation::protected)
+    }
+
+    /// Begins to check the rules of protected memory. Must be called before an application gets a
+    /// protected resource.
+    pub fn begin_protection(&self) {
+        self.gpu.has_protected_resources().store(true, Ordering::Release);
+    }
+
+    /// Returns the protection of a command buffer.
+    pub fn protection(&self, is_protected: bool) -> Protection {
+        Protection::new(is_protected, self.gpu.has_protected_resources().clone())
     }
 
     /// Allocates memory that the host can map at an address that it chooses.

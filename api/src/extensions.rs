@@ -79,7 +79,7 @@ pub const TABLE: &[Extension] = &[
     row("VK_EXT_headless_surface", 1, Instance, None, &["VK_KHR_surface"]),
     row("VK_KHR_get_surface_capabilities2", 1, Instance, None, &["VK_KHR_surface"]),
     row("VK_KHR_surface_protected_capabilities", 1, Instance, None, &[VERSION_1_1, "VK_KHR_get_surface_capabilities2"])
-        .limited("No surface supports protected memory."),
+        .limited("No surface supports protected swapchains."),
     row("VK_EXT_surface_maintenance1", 1, Instance, None, &["VK_KHR_surface", "VK_KHR_get_surface_capabilities2"])
         .limited("No scaling. All present modes are compatible."),
     row("VK_KHR_surface_maintenance1", 1, Instance, None, &["VK_KHR_surface", "VK_KHR_get_surface_capabilities2"])
@@ -306,7 +306,7 @@ pub const TABLE: &[Extension] = &[
     row("VK_KHR_calibrated_timestamps", 1, Device, None, &[PROPERTIES2])
         .limited("Domains: device, monotonic clock, raw monotonic clock."),
     row("VK_EXT_pipeline_protected_access", 1, Device, V1_4, &[PROPERTIES2])
-        .limited("Without effect: there is no protected memory."),
+        .limited("Without effect: all pipelines keep the rules of protected memory."),
     row("VK_EXT_blend_operation_advanced", 2, Device, None, &[PROPERTIES2]),
     row("VK_EXT_color_write_enable", 1, Device, None, &[PROPERTIES2]),
     row("VK_EXT_transform_feedback", 1, Device, None, &[PROPERTIES2]).limited("4 buffers, 4 streams."),

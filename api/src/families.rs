@@ -23,12 +23,16 @@ pub struct Family {
 
 const ASYNCHRONOUS: Q = Q::from_raw(Q::COMPUTE.as_raw() | Q::TRANSFER.as_raw());
 
-/// The families, in the order of their indices.
+/// The families, in the order of their indices. Queues of every family can be protected.
 pub const FAMILIES: [Family; 3] = [
-    Family { flags: Q::from_raw(Q::GRAPHICS.as_raw() | ASYNCHRONOUS.as_raw()), queues: 4 },
-    Family { flags: ASYNCHRONOUS, queues: 4 },
-    Family { flags: Q::TRANSFER, queues: 2 },
+    Family { flags: protected(Q::from_raw(Q::GRAPHICS.as_raw() | ASYNCHRONOUS.as_raw())), queues: 4 },
+    Family { flags: protected(ASYNCHRONOUS), queues: 4 },
+    Family { flags: protected(Q::TRANSFER), queues: 2 },
 ];
+
+const fn protected(flags: Q) -> Q {
+    Q::from_raw(flags.as_raw() | Q::PROTECTED.as_raw())
+}
 
 /// Number of distinct queue priorities (`discreteQueuePriorities`).
 pub const PRIORITIES: u32 = 2;

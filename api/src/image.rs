@@ -32,7 +32,11 @@ pub fn create(desc: &ImageDesc) -> Result<Arc<Surface>> {
     let surface = surface_desc(desc)?;
     let is_transient = desc.kind.usage.contains(vk::ImageUsageFlags::TRANSIENT_ATTACHMENT);
     let make = if is_transient { Surface::transient } else { Surface::new };
-    make(surface).ok_or(Error::OutOfDeviceMemory)
+    let made = make(surface).ok_or(Error::OutOfDeviceMemory)?;
+    if desc.kind.flags.contains(vk::ImageCreateFlags::PROTECTED) {
+        made.protect();
+    }
+    Ok(made)
 }
 
 /// Returns the surface that an image becomes.

@@ -7,13 +7,14 @@
 //! ```
 //! use vitric_api::Error;
 //! use vitric_api::command::CommandBuffer;
+//! use vitric_api::protection::Protection;
 //! use vitric_gpu::command::Command;
 //! use vitric_memory::{Allocation, Buffer, Heap};
 //!
 //! let target = Buffer::new(16);
 //! target.bind(Allocation::new(&Heap::new(1 << 20), 16).unwrap(), 0);
 //! let (secondary, family) = (false, 0);
-//! let commands = CommandBuffer::new(secondary, family)?;
+//! let commands = CommandBuffer::new(secondary, family, Protection::default())?;
 //! commands.begin(false);
 //! commands.record(Command::FillBuffer { target, offset: 0, size: 16, word: 7 });
 //! assert_eq!(commands.list().unwrap_err(), Error::Unknown);
@@ -39,6 +40,7 @@ pub mod modifiers;
 pub mod physical;
 pub mod pipeline;
 pub mod process;
+pub mod protection;
 pub mod queue;
 pub mod report;
 pub mod structures;

@@ -317,16 +317,23 @@ pub const HOST_VISIBLE: std::ops::Range<u32> = 1..3;
 /// Index of the memory type for transient images, whose contents need not be kept.
 pub const LAZY: u32 = 3;
 
+/// Index of the memory type for protected resources, the last one.
+pub const PROTECTED: u32 = 4;
+
 /// Returns the only heap, of `heap_size` bytes, and its memory types: device-local memory for
-/// images, host-visible memory, cached host-visible memory, and lazily allocated memory for
-/// transient images.
+/// images, host-visible memory, cached host-visible memory, lazily allocated memory for transient
+/// images, and protected memory.
 pub fn memory(heap_size: u64) -> vk::PhysicalDeviceMemoryProperties {
     let device = vk::MemoryPropertyFlags::DEVICE_LOCAL;
     let visible = device | vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
     let lazy = device | vk::MemoryPropertyFlags::LAZILY_ALLOCATED;
-    let types = [device, visible, visible | vk::MemoryPropertyFlags::HOST_CACHED, lazy];
-    let mut memory =
-        vk::PhysicalDeviceMemoryProperties { memory_type_count: 4, memory_heap_count: 1, ..Default::default() };
+    let protected = device | vk::MemoryPropertyFlags::PROTECTED;
+    let types = [device, visible, visible | vk::MemoryPropertyFlags::HOST_CACHED, lazy, protected];
+    let mut memory = vk::PhysicalDeviceMemoryProperties {
+        memory_type_count: types.len() as u32,
+        memory_heap_count: 1,
+        ..Default::default()
+    };
     for (slot, property_flags) in memory.memory_types.iter_mut().zip(types) {
         *slot = vk::MemoryType { property_flags, heap_index: 0 };
     }
@@ -531,6 +538,12 @@ fn is_view(image: ImageKind, info: &format::FormatInfo, view: &format::FormatInf
         && (view.compression.is_some() == info.compression.is_some() || (as_texels && view.compression.is_none()))
 }
 
+/// Returns true if the host or other devices may access an image.
+fn is_shared(image: ImageKind) -> bool {
+    image.usage.contains(vk::ImageUsageFlags::HOST_TRANSFER_EXT)
+        || image.tiling == vk::ImageTiling::DRM_FORMAT_MODIFIER_EXT
+}
+
 fn is_refused(image: ImageKind, info: &format::FormatInfo) -> bool {
     let sparse = vk::ImageCreateFlags::SPARSE_BINDING;
     let two_dimensional = image.kind == vk::ImageType::TYPE_2D;
@@ -538,6 +551,7 @@ fn is_refused(image: ImageKind, info: &format::FormatInfo) -> bool {
     let has = |flags| image.flags.contains(flags);
     let sizes = image.usage.contains(vk::ImageUsageFlags::FRAGMENT_SHADING_RATE_ATTACHMENT_KHR);
     has(sparse)
+        || (has(vk::ImageCreateFlags::PROTECTED) && is_shared(image))
         || (sizes && !two_dimensional)
         || (has(vk::ImageCreateFlags::TYPE_2D_ARRAY_COMPATIBLE) && image.kind != vk::ImageType::TYPE_3D)
         || (has(vk::ImageCreateFlags::TYPE_2D_VIEW_COMPATIBLE_EXT) && image.kind != vk::ImageType::TYPE_3D)

@@ -10,6 +10,7 @@ use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use ash::vk;
 use crossbeam::channel::{Sender, unbounded};
 use parking_lot::Mutex;
 use vitric_base::host_thread;
@@ -18,6 +19,7 @@ use vitric_gpu::gpu::Gpu;
 
 use self::jobs::{Job, Jobs};
 use crate::command::Pending;
+use crate::families::QueueRequest;
 use crate::health::Health;
 use crate::sync::{self, POLL_INTERVAL, Payload, PayloadKind};
 use crate::{Error, Result};
@@ -91,6 +93,8 @@ pub struct Queue {
     worker: Mutex<Option<JoinHandle<()>>>,
     /// Index of its family.
     pub family: u32,
+    /// Flags that it was requested with.
+    pub flags: vk::DeviceQueueCreateFlags,
 }
 
 /// Shortest timeout of a wait that executes jobs itself. A command cannot be interrupted, so such
@@ -98,18 +102,19 @@ pub struct Queue {
 const MIN_HELPING_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl Queue {
-    /// Creates a queue of a family and starts its worker.
+    /// Creates one of the requested queues and starts its worker.
     ///
     /// # Errors
     /// [`Error::OutOfHostMemory`] if the host has no room for a thread.
-    pub fn new(gpu: Arc<Gpu>, health: Arc<Health>, family: u32) -> Result<Arc<Self>> {
+    pub fn new(gpu: Arc<Gpu>, health: Arc<Health>, request: &QueueRequest) -> Result<Arc<Self>> {
         let jobs = Arc::new(Jobs::default());
         let run = {
             let (gpu, health, jobs) = (gpu.clone(), health.clone(), jobs.clone());
             move || work(&gpu, &health, &jobs)
         };
         let worker = host_thread::spawn("vitric-queue", run).map_err(|_| Error::OutOfHostMemory)?;
-        Ok(Arc::new(Self { jobs, gpu, health, worker: Mutex::new(Some(worker)), family }))
+        let (worker, &QueueRequest { family, flags, .. }) = (Mutex::new(Some(worker)), request);
+        Ok(Arc::new(Self { jobs, gpu, health, worker, family, flags }))
     }
 
     /// Returns true if all submissions are complete.

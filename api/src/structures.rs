@@ -60,8 +60,7 @@ fn features11(to: &mut impl Structures) {
     to.put(variable_pointers());
     to.put(ycbcr_conversion());
     to.put(draw_parameters());
-    // Protected memory is not supported: no flag is set.
-    to.put(vk::PhysicalDeviceProtectedMemoryFeatures::default());
+    to.put(protected_memory());
     to.put(versions::features11());
 }
 
@@ -134,6 +133,7 @@ pub fn properties(to: &mut impl Structures) {
     to.put(multiview_properties());
     to.put(point_clipping());
     to.put(subgroups());
+    // Commands that break the rules of protected memory are dropped. They are invalid nonetheless.
     to.put(vk::PhysicalDeviceProtectedMemoryProperties::default());
     to.put(versions::properties11());
     to.put(driver());
@@ -182,6 +182,7 @@ flags! {
         storage_input_output16;
     multiview: PhysicalDeviceMultiviewFeatures = multiview, multiview_geometry_shader, multiview_tessellation_shader;
     variable_pointers: PhysicalDeviceVariablePointersFeatures = variable_pointers, variable_pointers_storage_buffer;
+    protected_memory: PhysicalDeviceProtectedMemoryFeatures = protected_memory;
     ycbcr_conversion: PhysicalDeviceSamplerYcbcrConversionFeatures = sampler_ycbcr_conversion;
     draw_parameters: PhysicalDeviceShaderDrawParametersFeatures = shader_draw_parameters;
     storage8: PhysicalDevice8BitStorageFeatures =
@@ -233,7 +234,6 @@ flags! {
     local_read: PhysicalDeviceDynamicRenderingLocalReadFeaturesKHR = dynamic_rendering_local_read;
     maintenance5: PhysicalDeviceMaintenance5FeaturesKHR = maintenance5;
     maintenance6: PhysicalDeviceMaintenance6FeaturesKHR = maintenance6;
-    // Protected memory is not supported, so the pipeline flags of this feature have no effect.
     pipeline_protected_access: PhysicalDevicePipelineProtectedAccessFeaturesEXT = pipeline_protected_access;
     pipeline_robustness: PhysicalDevicePipelineRobustnessFeaturesEXT = pipeline_robustness;
     host_image_copy: PhysicalDeviceHostImageCopyFeaturesEXT = host_image_copy;

@@ -14,7 +14,7 @@ macro_rules! gather {
 pub(super) fn features11() -> vk::PhysicalDeviceVulkan11Features<'static> {
     let (storage, views) = (super::storage16(), super::multiview());
     let (pointers, draws) = (super::variable_pointers(), super::draw_parameters());
-    let conversion = super::ycbcr_conversion();
+    let (conversion, protection) = (super::ycbcr_conversion(), super::protected_memory());
     gather! {
         vk::PhysicalDeviceVulkan11Features {
             storage => storage_buffer16_bit_access, uniform_and_storage_buffer16_bit_access, storage_push_constant16,
@@ -23,6 +23,7 @@ pub(super) fn features11() -> vk::PhysicalDeviceVulkan11Features<'static> {
             pointers => variable_pointers, variable_pointers_storage_buffer;
             draws => shader_draw_parameters;
             conversion => sampler_ycbcr_conversion;
+            protection => protected_memory;
         }
     }
 }

@@ -9,7 +9,7 @@ use smallvec::smallvec;
 use vitric_api::{Error, Result};
 use vitric_entry::entry;
 use vitric_gpu::command::{Command, CounterBuffer};
-use vitric_memory::{Buffer, BufferRange};
+use vitric_memory::{Buffer, BufferAddress, BufferRange};
 use vitric_vulkan::{
     AddressCommandFlagsKHR, BindIndexBuffer3InfoKHR, BindTransformFeedbackBuffer2InfoEXT, BindVertexBuffer3InfoKHR,
     ConditionalRenderingBeginInfo2EXT, CopyDeviceMemoryImageInfoKHR, CopyDeviceMemoryInfoKHR, DeviceAddressRangeKHR,
@@ -44,7 +44,8 @@ impl<'c> Memory<'c> {
             check.holds("address", format_args!("{address:#x}"), &allowed, found.is_some())
         })?;
         let (memory, offset) = found.ok_or(Error::Unknown)?;
-        let buffer = Buffer::new(size);
+        let make = if memory.is_protected() { Buffer::protected } else { Buffer::with_address };
+        let buffer = make(size, BufferAddress::None);
         buffer.bind(memory.clone(), offset);
         Ok(buffer)
     }

@@ -15,7 +15,7 @@ pub mod sync;
 pub mod transfer;
 
 use ash::vk;
-use vitric_api::command::{CommandBuffer, UnsupportedCommand};
+use vitric_api::command::{CommandBuffer, DropReason, DroppedCommand};
 use vitric_api::{Error, Result};
 use vitric_gpu::command::{Command, InlineData};
 
@@ -49,12 +49,11 @@ impl<'c> Param for Recorder<'c> {
 }
 
 impl Recorder<'_> {
-    /// Records a command. Sends a message if the command buffer's queue family does not support
-    /// it.
+    /// Records a command. Sends a message if the command buffer must not contain it.
     #[inline]
     #[expect(clippy::unnecessary_wraps, reason = "most entry points end with it")]
     pub fn record(self, command: Command) -> Result<()> {
-        self.buffer.record(command).unwrap_or_else(|unsupported| self.report(unsupported));
+        self.buffer.record(command).unwrap_or_else(|dropped| self.report(dropped));
         Ok(())
     }
 
@@ -62,17 +61,26 @@ impl Recorder<'_> {
     #[inline]
     #[expect(clippy::unnecessary_wraps, reason = "most entry points end with it")]
     pub fn record_with(self, bytes: &[u8], command: impl FnOnce(InlineData) -> Command) -> Result<()> {
-        self.buffer.record_with(bytes, command).unwrap_or_else(|unsupported| self.report(unsupported));
+        self.buffer.record_with(bytes, command).unwrap_or_else(|dropped| self.report(dropped));
         Ok(())
     }
 
     /// Sends the message that a command is dropped.
     #[cold]
-    fn report(self, unsupported: UnsupportedCommand) {
-        let (UnsupportedCommand { name, needs }, family) = (unsupported, self.buffer.family);
-        self.device.messages().error(&format!(
-            "{name}: queues of family {family} do not support it: expected a family with one of {needs:?}"
-        ));
+    fn report(self, DroppedCommand { name, reason }: DroppedCommand) {
+        let family = self.buffer.family;
+        self.device.messages().error(&match reason {
+            DropReason::Unsupported(needs) => {
+                format!("{name}: queues of family {family} do not support it: expected a family with one of {needs:?}")
+            }
+            DropReason::Protection if self.buffer.protection.is_protected() => format!(
+                "{name} in a protected command buffer is dropped: expected that it writes protected resources only, \
+                 and is neither indirect nor a query"
+            ),
+            DropReason::Protection => {
+                format!("{name} in an unprotected command buffer is dropped: expected unprotected resources only")
+            }
+        });
     }
 
     /// Checks values of a command.

@@ -31,7 +31,7 @@ use crate::call::{Array, Call, Listing, New, Out, answer, put_name};
 use crate::object::map::PlacedMaps;
 use crate::object::memory_report::MemoryReports;
 use crate::object::{
-    CommandObject, DeviceObject, DeviceQueue, PhysicalObject, Queue, QueueObject, check, device, need,
+    CommandObject, DeviceObject, DeviceQueue, PhysicalObject, Queue, QueueObject, check, device, need, protection,
 };
 use crate::process;
 use crate::slots::{self, Ending, Marked};
@@ -81,16 +81,15 @@ fn create_device(
     let placed_maps = PlacedMaps::new(call, info.p_next);
     let object =
         DeviceObject { exact_vertices, depth_limits, reports_addresses, memory_reports, placed_maps, ..object };
-    let object = DeviceObject { programs, ..object };
+    let object = DeviceObject { programs, protects: protection::is_enabled(call, info.p_next), ..object };
     let instance = physical.instance;
     let handle = object.into_handle(instance);
-    let flags = requests.iter().flat_map(|request| request.priorities.iter().map(|_| request.flags));
-    let object = |(queue, flags): (Arc<queue::Queue>, _)| DeviceQueue {
+    let object = |queue: Arc<queue::Queue>| DeviceQueue {
         family: queue.family,
-        flags,
+        flags: queue.flags,
         handle: QueueObject { device: handle, queue }.into_handle(instance),
     };
-    let queues = queues.into_iter().zip(flags).map(object).collect();
+    let queues = queues.into_iter().map(object).collect();
     // No other thread has access to the device yet.
     let _ = device(call, vk::Device::from_raw(handle))?.queues.set(queues);
     Ok(out.put(handle))
@@ -122,14 +121,17 @@ fn report_at_exit() {
     });
 }
 
-/// Returns the requested queues; protected queues are not supported.
+/// Returns the requested queues.
 fn requested_queues(call: Call<'_>, info: &vk::DeviceCreateInfo<'_>) -> Result<Vec<QueueRequest>> {
     let infos = call.slice(info.p_queue_create_infos, info.queue_create_info_count);
     let synchronized: Option<&PhysicalDeviceInternallySynchronizedQueuesFeaturesKHR> = call.find(info.p_next);
-    let allowed = match synchronized.is_some_and(|feature| feature.internally_synchronized_queues != 0) {
-        true => sys::DeviceQueueCreateFlags::INTERNALLY_SYNCHRONIZED_KHR.bits(),
-        false => 0,
-    };
+    let mut allowed = 0;
+    if synchronized.is_some_and(|feature| feature.internally_synchronized_queues != 0) {
+        allowed |= sys::DeviceQueueCreateFlags::INTERNALLY_SYNCHRONIZED_KHR.bits();
+    }
+    if protection::is_enabled(call, info.p_next) {
+        allowed |= vk::DeviceQueueCreateFlags::PROTECTED.as_raw();
+    }
     let wanted = |info: &vk::DeviceQueueCreateInfo<'_>| {
         if info.flags.as_raw() & !allowed != 0 {
             return Err(Error::FeatureNotPresent);
@@ -295,7 +297,9 @@ fn batch(call: Call<'_>, to: Queue<'_>, submit: &vk::SubmitInfo<'_>) -> Result<B
     let signals = semaphores(owner, signals, Semaphore::payload)?;
     let buffers = call.array(submit.p_command_buffers, submit.command_buffer_count);
     let buffers = check::array(owner, "pCommandBuffers", buffers)?;
-    Ok(Batch { waits, signals, ..with_buffers(call, to, buffers.iter().copied())? })
+    let protected: Option<&vk::ProtectedSubmitInfo<'_>> = call.find(submit.p_next);
+    let is_protected = protected.is_some_and(|protected| protected.protected_submit != 0);
+    Ok(Batch { waits, signals, ..with_buffers(call, to, buffers.iter().copied(), is_protected)? })
 }
 
 /// Creates a batch from a `VkSubmitInfo2`.
@@ -312,7 +316,9 @@ fn batch2(call: Call<'_>, to: Queue<'_>, submit: &vk::SubmitInfo2<'_>) -> Result
     let buffers = check::array(owner, "pCommandBufferInfos", buffers)?;
     let waits = semaphores(owner, waits, Semaphore::take_payload)?;
     let signals = semaphores(owner, signals, Semaphore::payload)?;
-    Ok(Batch { waits, signals, ..with_buffers(call, to, buffers.iter().map(|info| info.command_buffer))? })
+    let (buffers, is_protected) =
+        (buffers.iter().map(|info| info.command_buffer), submit.flags.contains(vk::SubmitFlags::PROTECTED));
+    Ok(Batch { waits, signals, ..with_buffers(call, to, buffers, is_protected)? })
 }
 
 /// Returns the payloads of semaphores with their wait or signal values.
@@ -324,15 +330,34 @@ fn semaphores(
     pairs.map(|(semaphore, value)| Ok((payload(&*need(owner, &owner.semaphores, semaphore)?), value))).collect()
 }
 
-/// Creates a batch of command buffers, which must be allocated for the family of `to`.
-fn with_buffers(call: Call<'_>, to: Queue<'_>, buffers: impl Iterator<Item = vk::CommandBuffer>) -> Result<Batch> {
+/// Creates a batch of command buffers, which must be allocated for the family of `to`, and must all
+/// be protected or not protected like the batch.
+fn with_buffers(
+    call: Call<'_>,
+    to: Queue<'_>,
+    buffers: impl Iterator<Item = vk::CommandBuffer>,
+    is_protected: bool,
+) -> Result<Batch> {
+    let messages = to.device.messages();
+    if is_protected && !to.queue.flags.contains(vk::DeviceQueueCreateFlags::PROTECTED) {
+        messages.error("a protected batch on a queue that is not: expected a queue that is created as protected");
+        return Err(Error::Unknown);
+    }
     let mut batch = Batch::default();
     for buffer in buffers {
         let object = CommandObject::from_handle(call, buffer).ok_or(Error::Unknown)?;
         if object.buffer.family != to.queue.family {
             let name = to.device.describe(buffer);
             let (own, family) = (object.buffer.family, to.queue.family);
-            to.device.messages().error(&format!("{name} is for queues of family {own}: expected family {family}"));
+            messages.error(&format!("{name} is for queues of family {own}: expected family {family}"));
+            return Err(Error::Unknown);
+        }
+        if object.buffer.protection.is_protected() != is_protected {
+            let name = to.device.describe(buffer);
+            messages.error(&format!(
+                "{name} is in a batch whose protection is {is_protected}: expected protected command buffers in \
+                 protected batches only, and no others there"
+            ));
             return Err(Error::Unknown);
         }
         let (list, pending) = object.buffer.submit()?;

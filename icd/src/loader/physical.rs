@@ -131,7 +131,10 @@ fn get_physical_device_image_format_properties2(
         None => Some(vk::ExternalMemoryProperties::default()),
         Some(external) => memory_properties(external.handle_type),
     };
-    let external = external.ok_or(Error::FormatNotSupported)?;
+    // Protected images are not shared.
+    let is_shared = external.is_some_and(|external| !external.external_memory_features.is_empty());
+    let is_supported = !(is_shared && flags.contains(vk::ImageCreateFlags::PROTECTED));
+    let external = external.filter(|_| is_supported).ok_or(Error::FormatNotSupported)?;
     call.put(out.p_next, vk::ExternalImageFormatProperties::default().external_memory_properties(external));
     let performance = vk::HostImageCopyDevicePerformanceQueryEXT::default();
     call.put(out.p_next, performance.optimal_device_access(true).identical_memory_layout(true));

@@ -7,7 +7,7 @@ use vitric_api::command::CommandBuffer;
 use vitric_api::{Error, Result};
 use vitric_entry::entry;
 
-use super::{CommandObject, CommandPool, DeviceObject, check, destroy, device, need};
+use super::{CommandObject, CommandPool, DeviceObject, check, destroy, device, need, protection};
 use crate::call::{Array, Call, In, New, room_for};
 use crate::slots::Marked;
 
@@ -19,14 +19,20 @@ fn create_command_pool(
     _: *const vk::AllocationCallbacks<'_>,
     out: New<'_, vk::CommandPool>,
 ) -> Result<vk::Result> {
-    let family = check::info(call, object, info)?.queue_family_index;
+    let info = check::info(call, object, info)?;
+    let family = info.queue_family_index;
     if !object.queues().iter().any(|queue| queue.family == family) {
         object.messages().error(&format!(
             "VkCommandPoolCreateInfo::queueFamilyIndex = {family}: expected a family of the device's queues"
         ));
         return Err(Error::Unknown);
     }
-    Ok(out.put(object.command_pools.insert(Arc::new(CommandPool { family, buffers: Default::default() }))))
+    let is_protected = info.flags.contains(vk::CommandPoolCreateFlags::PROTECTED);
+    if is_protected {
+        protection::check_enabled(object, "a command pool")?;
+    }
+    let pool = CommandPool { family, is_protected, buffers: Default::default() };
+    Ok(out.put(object.command_pools.insert(Arc::new(pool))))
 }
 
 #[entry(vkDestroyCommandPool)]
@@ -89,7 +95,7 @@ fn allocate_command_buffers(
     let secondary = info.level == vk::CommandBufferLevel::SECONDARY;
     for slot in check::output(object, "pCommandBuffers", call.array_mut(out, info.command_buffer_count))? {
         room_for(0)?;
-        let buffer = CommandBuffer::new(secondary, pool.family)?;
+        let buffer = CommandBuffer::new(secondary, pool.family, object.device.protection(pool.is_protected))?;
         let made = CommandObject { device: handle.as_raw(), buffer }.into_handle(object.instance);
         pool.buffers.lock().insert(made);
         *slot = vk::CommandBuffer::from_raw(made);

@@ -16,19 +16,19 @@ use ash::vk::{
     ExternalMemoryHandleTypeFlags as MT, ExternalSemaphoreFeatureFlags as SF, ExternalSemaphoreHandleTypeFlags as ST,
     Handle,
 };
-use vitric_api::physical::{HOST_POINTER_ALIGNMENT, HOST_VISIBLE};
+use vitric_api::physical::{HOST_POINTER_ALIGNMENT, HOST_VISIBLE, PROTECTED};
 use vitric_api::sync::Primitive;
 use vitric_api::{Error, Result};
 use vitric_entry::entry;
 use vitric_memory::{Allocation, DescriptorType, Heap, ImportFailed, can_make_dma_bufs};
 
-use super::{DeviceObject, need};
+use super::{DeviceObject, need, protection};
 use crate::call::{Call, In, Out};
 
 /// Handle types of host memory that the application owns.
 const OF_HOST: MT = MT::from_raw(MT::HOST_ALLOCATION_EXT.as_raw() | MT::HOST_MAPPED_FOREIGN_MEMORY_EXT.as_raw());
 
-/// Memory types of all resources except transient images.
+/// Memory types of all unprotected resources except transient images, one bit for each.
 pub const ALL_TYPES: u32 = 0b111;
 
 /// Handle types of file descriptors.
@@ -182,6 +182,9 @@ pub fn allocate(call: Call<'_>, object: &DeviceObject, info: &vk::MemoryAllocate
     let exported: Option<&vk::ExportMemoryAllocateInfo<'_>> = call.find(info.p_next);
     let exported = exported.map_or(MT::empty(), |info| info.handle_types);
     check_kind(object, exported, OF_FILES, OF_FILES.contains(exported))?;
+    if info.memory_type_index == PROTECTED {
+        return allocate_protected(call, object, info);
+    }
     if let Some(import) = descriptor_import(call, info.p_next) {
         return import_memory(call, object, size, import);
     }
@@ -209,6 +212,25 @@ pub fn allocate(call: Call<'_>, object: &DeviceObject, info: &vk::MemoryAllocate
         false if exported.contains(MT::DMA_BUF_EXT) => device.allocate_dma_buf(size),
         false => device.allocate_shared(size),
     }
+}
+
+/// Returns new protected memory, which is neither imported nor exported.
+fn allocate_protected(
+    call: Call<'_>,
+    object: &DeviceObject,
+    info: &vk::MemoryAllocateInfo<'_>,
+) -> Result<Arc<Allocation>> {
+    protection::check_enabled(object, "memory")?;
+    let exported: Option<&vk::ExportMemoryAllocateInfo<'_>> = call.find(info.p_next);
+    let exported = exported.map_or(MT::empty(), |info| info.handle_types);
+    check_kind(object, exported, MT::empty(), exported.is_empty())?;
+    if has_import(call, info.p_next) {
+        object.messages().error(&format!(
+            "memory cannot be imported as memory of type {PROTECTED}, which is protected: expected another type"
+        ));
+        return Err(Error::InvalidExternalHandle);
+    }
+    object.device.allocate_protected(info.allocation_size)
 }
 
 fn import_error(error: ImportFailed) -> Error {

@@ -5,6 +5,7 @@
 //! Source: `VK_EXT_host_image_copy`.
 
 use std::ffi::c_void;
+use std::sync::Arc;
 
 use ash::vk;
 use vitric_api::{Error, Result, structures};
@@ -143,6 +144,17 @@ fn copy(
     Ok(())
 }
 
+/// Returns an image that the host may access.
+fn visible_image(object: &DeviceObject, handle: vk::Image) -> Result<Arc<Surface>> {
+    let image = need(object, &object.images, handle)?;
+    if image.is_protected() {
+        let name = object.describe(handle);
+        object.messages().error(&format!("{name} is protected: expected an image that is visible to the host"));
+        return Err(Error::MemoryMapFailed);
+    }
+    Ok(image)
+}
+
 /// A copy between memory and an image.
 struct HostCopy {
     image: vk::Image,
@@ -158,7 +170,7 @@ fn copy_all(
     regions: impl Iterator<Item = Region>,
 ) -> Result<vk::Result> {
     let &HostCopy { image, direction, flags } = of;
-    let image = need(object, &object.images, image)?;
+    let image = visible_image(object, image)?;
     for mut region in regions {
         if flags.contains(vk::HostImageCopyFlagsEXT::MEMCPY) {
             (region.copy.buffer_row_length, region.copy.buffer_image_height) = (0, 0);
@@ -206,8 +218,8 @@ fn copy_image_to_image(
     object: &DeviceObject,
     info: In<'_, vk::CopyImageToImageInfoEXT<'_>>,
 ) -> Result<vk::Result> {
-    let source = need(object, &object.images, info.src_image)?;
-    let target = need(object, &object.images, info.dst_image)?;
+    let source = visible_image(object, info.src_image)?;
+    let target = visible_image(object, info.dst_image)?;
     let region = |region: &vk::ImageCopy2<'_>| vk::ImageCopy {
         src_subresource: region.src_subresource,
         src_offset: region.src_offset,

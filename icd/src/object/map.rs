@@ -108,6 +108,9 @@ fn check_address(object: &DeviceObject, memory: vk::DeviceMemory, address: *mut 
 /// Maps memory, and writes the address of the map.
 fn map(object: &DeviceObject, wanted: &Map, mut out: Out<'_, *mut c_void>) -> Result<vk::Result> {
     let memory = need(object, &object.memory, wanted.memory)?;
+    if memory.is_protected() {
+        return Err(refuse(object, wanted.memory, "cannot be mapped: protected memory is not visible to the host"));
+    }
     if wanted.offset >= memory.size() {
         return Err(Error::MemoryMapFailed);
     }

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use ash::vk;
 use vitric_api::families::check_sharing;
 use vitric_api::image::ImageDesc;
-use vitric_api::physical::{BUFFER_ALIGNMENT, ImageKind, LAZY, max_buffer_bytes};
+use vitric_api::physical::{BUFFER_ALIGNMENT, ImageKind, LAZY, PROTECTED, max_buffer_bytes};
 use vitric_api::{Error, Result};
 use vitric_entry::entry;
 use vitric_format as format;
 use vitric_memory::{Buffer, BufferRange, BufferView, Surface, SurfaceView, SurfaceViewDesc, Swizzle};
 
-use super::{DeviceObject, address, check, compression, destroy, device, external, host, modifier, need};
+use super::{DeviceObject, address, check, compression, destroy, device, external, host, modifier, need, protection};
 use crate::call::{Array, Call, In, New, Out};
 
 /// Alignment of images in memory.
@@ -88,7 +88,10 @@ fn create_buffer(
     if info.size > max_buffer_bytes() {
         return Err(Error::OutOfDeviceMemory);
     }
-    Ok(out.put(object.buffers.insert(Buffer::with_address(info.size, address::of_buffer_info(call, info)))))
+    let is_protected = info.flags.contains(vk::BufferCreateFlags::PROTECTED);
+    protection::begin(object, "a buffer", is_protected)?;
+    let make = if is_protected { Buffer::protected } else { Buffer::with_address };
+    Ok(out.put(object.buffers.insert(make(info.size, address::of_buffer_info(call, info)))))
 }
 
 #[entry(vkDestroyBuffer)]
@@ -99,24 +102,30 @@ fn destroy_buffer(object: &DeviceObject, buffer: vk::Buffer, _: *const vk::Alloc
 
 /// Returns the requirements of a buffer; the size is 0 for an invalid handle.
 fn buffer_requirements(call: Call<'_>, handle: vk::Device, buffer: vk::Buffer) -> vk::MemoryRequirements {
-    let size = device(call, handle).and_then(|object| need(object, &object.buffers, buffer)).map_or(0, |b| b.size());
-    requirements(size, BUFFER_ALIGNMENT)
+    let buffer = device(call, handle).and_then(|object| need(object, &object.buffers, buffer));
+    let found = buffer.map_or((0, false), |buffer| (buffer.size(), buffer.is_protected()));
+    requirements(found.0, BUFFER_ALIGNMENT, types(found.1))
 }
 
 /// Returns the requirements of an image; the size is 0 for an invalid handle.
 fn image_requirements(call: Call<'_>, handle: vk::Device, image: vk::Image) -> vk::MemoryRequirements {
     let image = device(call, handle).and_then(|object| need(object, &object.images, image));
-    image.map_or_else(|_| requirements(0, IMAGE_ALIGNMENT), |image| surface_requirements(&image))
+    image.map_or_else(|_| requirements(0, IMAGE_ALIGNMENT, types(false)), |image| surface_requirements(&image))
 }
 
 fn surface_requirements(image: &Surface) -> vk::MemoryRequirements {
-    let all = requirements(image.layout().size(), IMAGE_ALIGNMENT);
-    let lazy = u32::from(image.is_transient()) << LAZY;
-    vk::MemoryRequirements { memory_type_bits: all.memory_type_bits | lazy, ..all }
+    let is_protected = image.is_protected();
+    let lazy = u32::from(image.is_transient() && !is_protected) << LAZY;
+    requirements(image.layout().size(), IMAGE_ALIGNMENT, types(is_protected) | lazy)
 }
 
-fn requirements(size: u64, alignment: u64) -> vk::MemoryRequirements {
-    vk::MemoryRequirements { size: size.next_multiple_of(alignment), alignment, memory_type_bits: external::ALL_TYPES }
+/// Returns the memory types of a resource, one bit for each.
+fn types(is_protected: bool) -> u32 {
+    if is_protected { 1 << PROTECTED } else { external::ALL_TYPES }
+}
+
+fn requirements(size: u64, alignment: u64, memory_type_bits: u32) -> vk::MemoryRequirements {
+    vk::MemoryRequirements { size: size.next_multiple_of(alignment), alignment, memory_type_bits }
 }
 
 #[entry(vkGetBufferMemoryRequirements)]
@@ -159,6 +168,7 @@ fn bind_buffer_memory(
     let found = need(object, &object.buffers, buffer)?;
     external::check_dedicated(object, memory, buffer, offset)?;
     let memory = need(object, &object.memory, memory)?;
+    protection::check_binding(object, buffer, found.is_protected(), &memory)?;
     address::of_binding(object, &found, &memory, offset)?;
     let result = bound(object, buffer, found.bind(memory, offset))?;
     address::report_buffer(object, buffer, true);
@@ -266,6 +276,7 @@ fn create_image(
     let info = check::info(call, object, info)?;
     let families = call.slice(info.p_queue_family_indices, info.queue_family_index_count);
     check_sharing(object.messages(), info.sharing_mode, families)?;
+    protection::begin(object, "an image", info.flags.contains(vk::ImageCreateFlags::PROTECTED))?;
     let made = new_image(call, info);
     Ok(out.put(object.images.insert(made.inspect_err(|error| modifier::report(object, info, *error))?)))
 }
@@ -324,7 +335,8 @@ fn get_device_buffer_memory_requirements(
     out: Out<'_, vk::MemoryRequirements2<'_>>,
 ) {
     if let Some(info) = call.get(info.p_create_info) {
-        put_requirements2(call, requirements(info.size, BUFFER_ALIGNMENT), out);
+        let types = types(info.flags.contains(vk::BufferCreateFlags::PROTECTED));
+        put_requirements2(call, requirements(info.size, BUFFER_ALIGNMENT, types), out);
     }
 }
 
@@ -337,7 +349,8 @@ fn get_device_image_memory_requirements(
 ) {
     let Some(info) = call.get(info.p_create_info) else { return };
     let image = new_image(call, info);
-    let found = image.map_or_else(|_| requirements(0, IMAGE_ALIGNMENT), |image| surface_requirements(&image));
+    let none = || requirements(0, IMAGE_ALIGNMENT, types(false));
+    let found = image.map_or_else(|_| none(), |image| surface_requirements(&image));
     put_requirements2(call, found, out);
 }
 
@@ -381,6 +394,7 @@ fn bind_image_memory(
     let found = need(object, &object.images, image)?;
     external::check_dedicated(object, memory, image, offset)?;
     let memory = need(object, &object.memory, memory)?;
+    protection::check_binding(object, image, found.is_protected(), &memory)?;
     bound(object, image, found.bind(memory, offset))
 }
 
@@ -407,6 +421,7 @@ fn bind_to_swapchain(
     let chain = need(object, &object.swapchains, info.swapchain)?;
     let shown = chain.chain.images().get(info.image_index as usize).ok_or(Error::Unknown)?;
     let (memory, offset) = shown.binding().ok_or(Error::Unknown)?;
+    protection::check_binding(object, image, found.is_protected(), memory)?;
     bound(object, image, found.bind(memory.clone(), offset))
 }
 

@@ -21,6 +21,7 @@ pub mod modifier;
 pub mod pass;
 pub mod pipeline;
 pub mod private;
+pub mod protection;
 pub mod query;
 pub mod sampler;
 pub mod sync;
@@ -217,6 +218,8 @@ pub struct UpdateTemplate {
 pub struct CommandPool {
     /// Index of the queue family of its command buffers.
     pub family: u32,
+    /// True if its command buffers are protected.
+    pub is_protected: bool,
     /// Allocated command buffers.
     pub buffers: Mutex<HashSet<u64>>,
 }
@@ -303,6 +306,8 @@ pub struct DeviceObject {
     pub memory_reports: MemoryReports,
     /// Enabled features of placed maps.
     pub placed_maps: PlacedMaps,
+    /// True if protected memory is enabled.
+    pub protects: bool,
     /// True if the layers of a barrier's range may be slices of a 3D image
     /// (`VK_KHR_maintenance9`).
     pub slices_are_layers: bool,
@@ -359,6 +364,7 @@ impl DeviceObject {
             reports_addresses: false,
             memory_reports: MemoryReports::default(),
             placed_maps: PlacedMaps::default(),
+            protects: false,
             slices_are_layers: extensions.iter().any(|name| name == "VK_KHR_maintenance9"),
             extensions,
             version: physical.version,

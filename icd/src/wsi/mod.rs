@@ -153,6 +153,7 @@ fn get_physical_device_surface_capabilities2(
         }
     };
     out.surface_capabilities = found;
+    // Window systems get pixels through memory of the host.
     call.put(out.p_next, vk::SurfaceProtectedCapabilitiesKHR::default());
     let scaling = vk::SurfacePresentScalingCapabilitiesEXT::default()
         .min_scaled_image_extent(found.min_image_extent)
@@ -254,6 +255,10 @@ fn create_swapchain(
     out: New<'_, vk::SwapchainKHR>,
 ) -> Result<vk::Result> {
     let info = check::info(call, object, info)?;
+    if info.flags.contains(vk::SwapchainCreateFlagsKHR::PROTECTED) {
+        object.messages().error("a swapchain is protected: expected what VkSurfaceProtectedCapabilitiesKHR reports");
+        return Err(Error::InitializationFailed);
+    }
     let desc = SwapchainDesc {
         images: info.min_image_count,
         format: info.image_format,

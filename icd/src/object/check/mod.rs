@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 
 use ash::vk::{self, DescriptorType as T, SamplerAddressMode as Address};
 use vitric_api::debug::Messages;
-use vitric_api::physical::{self, LAZY, sample_counts};
+use vitric_api::physical::{self, PROTECTED, sample_counts};
 use vitric_api::{Error, Result};
 use vitric_format as format;
 use vitric_gpu::command::MAX_SETS;
@@ -444,7 +444,7 @@ table! {
     vk::PrivateDataSlotCreateInfo<'_> = "VkPrivateDataSlotCreateInfo" {};
     vk::CommandPoolCreateInfo<'_> = "VkCommandPoolCreateInfo" {};
     vk::CommandBufferAllocateInfo<'_> = "VkCommandBufferAllocateInfo" { level: any_of(LEVELS), };
-    vk::MemoryAllocateInfo<'_> = "VkMemoryAllocateInfo" { memory_type_index: within(0..=u64::from(LAZY)), };
+    vk::MemoryAllocateInfo<'_> = "VkMemoryAllocateInfo" { memory_type_index: within(0..=u64::from(PROTECTED)), };
     vk::ShaderModuleCreateInfo<'_> = "VkShaderModuleCreateInfo" {} then |info, check| {
         let is_whole = info.code_size > 0 && info.code_size.is_multiple_of(4);
         check.holds("code_size", info.code_size, "a multiple of 4 above 0", is_whole)?;
