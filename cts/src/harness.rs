@@ -50,6 +50,8 @@ pub struct Gpu {
     pub memory: vk::PhysicalDeviceMemoryProperties,
     /// Enabled extensions.
     pub extensions: Vec<&'static CStr>,
+    /// True if submissions, command buffers and images are protected.
+    pub is_protected: bool,
     pub entry: ash::Entry,
 }
 
@@ -114,6 +116,11 @@ impl ImageDesc {
 /// The newest version of Vulkan that cases use.
 const NEWEST: u32 = vitric_vulkan::API_VERSION_1_4;
 
+/// Returns the info of one queue of the first family.
+fn one_queue() -> vk::DeviceQueueCreateInfo<'static> {
+    vk::DeviceQueueCreateInfo::default().queue_priorities(&[1.0])
+}
+
 /// Type of storage buffer descriptors.
 pub const STORAGE: vk::DescriptorType = vk::DescriptorType::STORAGE_BUFFER;
 
@@ -134,7 +141,7 @@ impl Gpu {
             let instance = entry.create_instance(&info, None)?;
             let devices = instance.enumerate_physical_devices()?;
             let physical = *devices.first().ok_or(Outcome::Fail("there is no device".into()))?;
-            let mut made = Self::open(&entry, &instance, physical, &[(0, &[1.0])], std::ptr::null_mut())?;
+            let mut made = Self::open(&entry, &instance, physical, &[one_queue()], std::ptr::null_mut())?;
             made.pop().ok_or(Outcome::Fail("there is no queue".into()))
         }
     }
@@ -145,7 +152,29 @@ impl Gpu {
     /// # Errors
     /// The device cannot be created.
     pub fn with_queues(&self, queues: &[(u32, &'static [f32])]) -> Result<Vec<Self>, Outcome> {
-        Self::open(&self.entry, &self.instance, self.physical, queues, std::ptr::null_mut())
+        let info = |&(family, priorities): &(u32, &'static [f32])| {
+            vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(priorities)
+        };
+        let infos: Vec<_> = queues.iter().map(info).collect();
+        Self::open(&self.entry, &self.instance, self.physical, &infos, std::ptr::null_mut())
+    }
+
+    /// Opens another device of all features, with an unprotected queue and a protected queue.
+    ///
+    /// # Errors
+    /// The device has no protected memory, or cannot be created.
+    pub fn with_protection(&self) -> Result<[Self; 2], Outcome> {
+        let mut feature = vk::PhysicalDeviceProtectedMemoryFeatures::default();
+        let mut all = vk::PhysicalDeviceFeatures2::default().push_next(&mut feature);
+        // SAFETY: the chain lives as long as the call.
+        unsafe { self.instance.get_physical_device_features2(self.physical, &mut all) };
+        if feature.protected_memory == vk::FALSE {
+            return Err(Outcome::NotSupported("protectedMemory".into()));
+        }
+        feature.p_next = std::ptr::null_mut();
+        let queues = [one_queue(), one_queue().flags(vk::DeviceQueueCreateFlags::PROTECTED)];
+        let made = Self::open(&self.entry, &self.instance, self.physical, &queues, (&raw mut feature).cast())?;
+        made.try_into().map_err(|_| Outcome::Fail("a device has other queues than it was asked for".into()))
     }
 
     /// Opens another device of all features and one queue, with a structure behind those of the
@@ -155,7 +184,7 @@ impl Gpu {
     /// The device cannot be created.
     pub fn with_structure<T: vk::TaggedStructure>(&self, structure: &mut T) -> Result<Self, Outcome> {
         let last = (&raw mut *structure).cast();
-        let mut made = Self::open(&self.entry, &self.instance, self.physical, &[(0, &[1.0])], last)?;
+        let mut made = Self::open(&self.entry, &self.instance, self.physical, &[one_queue()], last)?;
         made.pop().ok_or(Outcome::Fail("there is no queue".into()))
     }
 
@@ -163,17 +192,13 @@ impl Gpu {
         entry: &ash::Entry,
         instance: &ash::Instance,
         physical: vk::PhysicalDevice,
-        queues: &[(u32, &'static [f32])],
+        queues: &[vk::DeviceQueueCreateInfo<'_>],
         last: *mut c_void,
     ) -> Result<Vec<Self>, Outcome> {
-        let info = |&(family, priorities): &(u32, &'static [f32])| {
-            vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(priorities)
-        };
         // SAFETY: create infos are valid and outlive the calls, and handles come from
         // the calls before.
         unsafe {
             let features = instance.get_physical_device_features(physical);
-            let infos: Vec<_> = queues.iter().map(info).collect();
             let known = instance.enumerate_device_extension_properties(physical)?;
             let extensions = features::of_device(&known);
             let names: Vec<_> = extensions.iter().map(|name| name.as_ptr()).collect();
@@ -182,27 +207,36 @@ impl Gpu {
             // it.
             enabled.robustness.robust_buffer_access2 = vk::FALSE;
             let mut info = vk::DeviceCreateInfo::default()
-                .queue_create_infos(&infos)
+                .queue_create_infos(queues)
                 .enabled_features(&features)
                 .enabled_extension_names(&names);
             info.p_next = enabled.chain(&extensions, last);
             let device = instance.create_device(physical, &info, None)?;
-            let places = queues.iter().flat_map(|(family, list)| (0..list.len()).map(|index| (*family, index as u32)));
-            let gpu = |(family, index)| {
-                let info = vk::CommandPoolCreateInfo::default()
-                    .queue_family_index(family)
-                    .flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
+            let places = queues.iter().flat_map(|info| (0..info.queue_count).map(move |index| (info, index)));
+            let gpu = |(&vk::DeviceQueueCreateInfo { queue_family_index: family, flags, .. }, index)| {
+                let is_protected = flags.contains(vk::DeviceQueueCreateFlags::PROTECTED);
+                let mut pool = vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER;
+                let queue = match is_protected {
+                    true => {
+                        pool |= vk::CommandPoolCreateFlags::PROTECTED;
+                        let info = vk::DeviceQueueInfo2::default().queue_family_index(family).queue_index(index);
+                        device.get_device_queue2(&info.flags(flags))
+                    }
+                    false => device.get_device_queue(family, index),
+                };
+                let info = vk::CommandPoolCreateInfo::default().queue_family_index(family).flags(pool);
                 Ok(Self {
                     instance: instance.clone(),
                     physical,
                     device: device.clone(),
-                    queue: device.get_device_queue(family, index),
+                    queue,
                     pool: device.create_command_pool(&info, None)?,
                     features,
                     extension_features: Features::of(entry, instance, physical, &extensions),
                     properties: instance.get_physical_device_properties(physical),
                     memory: instance.get_physical_device_memory_properties(physical),
                     extensions: extensions.clone(),
+                    is_protected,
                     entry: entry.clone(),
                 })
             };
@@ -371,7 +405,9 @@ impl Gpu {
     /// Creates an image and binds it to memory.
     pub fn image(&self, desc: &ImageDesc) -> Result<Image, Outcome> {
         let extent = vk::Extent3D { width: desc.size[0], height: desc.size[1], depth: 1 };
+        let flags = if self.is_protected { vk::ImageCreateFlags::PROTECTED } else { vk::ImageCreateFlags::empty() };
         let info = vk::ImageCreateInfo::default()
+            .flags(flags)
             .image_type(vk::ImageType::TYPE_2D)
             .format(desc.format)
             .extent(extent)
@@ -448,7 +484,11 @@ impl Gpu {
             self.device.begin_command_buffer(commands[0], &vk::CommandBufferBeginInfo::default())?;
             record(commands[0]);
             self.device.end_command_buffer(commands[0])?;
-            let submits = [vk::SubmitInfo::default().command_buffers(&commands)];
+            let mut protection = vk::ProtectedSubmitInfo::default().protected_submit(true);
+            let mut submits = [vk::SubmitInfo::default().command_buffers(&commands)];
+            if self.is_protected {
+                submits[0] = submits[0].push_next(&mut protection);
+            }
             self.device.queue_submit(self.queue, &submits, vk::Fence::null())?;
             self.device.queue_wait_idle(self.queue)?;
             self.device.free_command_buffers(self.pool, &commands);

@@ -5,4 +5,3 @@ mod cache;
 mod creation;
 mod dynamic_state;
 mod modules;
-mod protected_access;
