@@ -71,7 +71,11 @@ case!("memory.reports.allocations", "VK_EXT_device_memory_report", allocations);
 fn allocations(gpu: &Gpu) -> Case {
     let mut made = Vec::new();
     let reports = reported(gpu, |own| {
-        for index in 0..own.memory.memory_type_count {
+        let is_protected = |index: u32| {
+            own.memory.memory_types[index as usize].property_flags.contains(vk::MemoryPropertyFlags::PROTECTED)
+        };
+        // The device does not enable protected memory.
+        for index in (0..own.memory.memory_type_count).filter(|index| !is_protected(*index)) {
             let size = 0x1_0000 * u64::from(index + 1);
             let info = vk::MemoryAllocateInfo::default().allocation_size(size).memory_type_index(index);
             // Some types cannot be allocated without further structures.
