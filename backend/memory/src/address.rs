@@ -250,6 +250,19 @@ mod tests {
     }
 
     #[test]
+    fn submissions_find_what_they_may_access() {
+        let heap = Heap::new(1 << 20);
+        let (plain, protected) = (Allocation::new(&heap, 16).unwrap(), Allocation::protected(&heap, 16).unwrap());
+        let all = Addresses::new(vec![(0x1000, plain.clone()), (0x2000, protected.clone())]);
+        let [open, closed] = [false, true].map(|is_protected| all.of_submission(is_protected));
+        let found = |table: &Addresses| [0x1000, 0x2000].map(|address| table.range(address).is_some());
+        assert_eq!((found(&open), found(&closed)), ([true, false], [true, true]));
+        assert!(open.is_writable(&plain));
+        assert_eq!([&plain, &protected].map(|memory| closed.is_writable(memory)), [false, true]);
+        assert_ne!(open.number(), closed.number(), "ranges that waves have cached are not shared");
+    }
+
+    #[test]
     fn addresses_are_found_inside_of_their_allocations_only() {
         let heap = Heap::new(1 << 20);
         let make = |size| Allocation::new(&heap, size).unwrap();
