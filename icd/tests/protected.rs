@@ -80,7 +80,8 @@ impl Opened {
         let info = vk::CommandBufferAllocateInfo::default().command_pool(self.pools[pool]).level(level);
         let inheritance = vk::CommandBufferInheritanceInfo::default();
         let begin = vk::CommandBufferBeginInfo::default().inheritance_info(&inheritance);
-        // SAFETY: usage is valid except for the deliberate errors of `work`, which the driver drops.
+        // SAFETY: usage is valid except for the deliberate errors of `work`, which the driver
+        // drops.
         unsafe {
             let commands = self.device.allocate_command_buffers(&info.command_buffer_count(1)).unwrap()[0];
             self.device.begin_command_buffer(commands, &begin).unwrap();
