@@ -2,6 +2,7 @@
 //!
 //! Windows of primitives collect over the draws of a pass, until a command must see their results.
 
+use std::slice::SliceIndex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -14,7 +15,7 @@ use super::pass::{LoadClear, UndrawnTiles};
 use super::pixel_state::{FragmentState, PixelState};
 use super::state::PUSH_BYTES;
 use crate::geometry::{MAX_TRIANGLES, Triangles};
-use crate::hiz::{Bounds, DepthDirection, DepthFormat, EarlyBounds, Hierarchy, HizHeuristic};
+use crate::hiz::{DepthDirection, DepthFormat, EarlyBounds, Hierarchy, HizHeuristic, KnownTile};
 use crate::raster::Grid;
 use crate::tiling::{
     self, Batch, DrawId, EarlyHizTest, EarlyTests, Run, RunUpdates, Runs, TileParts, Window, WindowSorter,
@@ -62,6 +63,14 @@ pub(super) struct TileQueue {
     pub(super) windows: Vec<Window>,
 }
 
+impl TileQueue {
+    /// Returns true if depths may be farther after some of the draws than before, in a direction.
+    fn recedes(&self, draws: impl SliceIndex<[QueuedDraw], Output = [QueuedDraw]>, direction: DepthDirection) -> bool {
+        let recedes = |draw: &QueuedDraw| self.pixels[draw.pixel].visibility.recedes(direction);
+        self.draws.get(draws).is_some_and(|draws| draws.iter().any(recedes))
+    }
+}
+
 /// Draws that are queued for the tile pass, and the tiles that they are drawn to.
 #[derive(Default)]
 pub(super) struct PendingDraws {
@@ -100,10 +109,11 @@ pub(super) struct PendingDraws {
 #[derive(Default)]
 struct EarlyDepths {
     early: EarlyBounds,
-    /// True if the bounds started from the result of the last tile pass. Draws that are made while
-    /// a tile pass runs use the bounds before it.
-    is_current: bool,
-    /// Number of draws by which depths are known not to recede.
+    /// Direction of the bounds if they hold before the queued draws.
+    current: Option<DepthDirection>,
+    /// Number of the structures' gains that the bounds include.
+    gains: u32,
+    /// Number of queued draws by which depths are known not to recede.
     draws: usize,
     /// Position up to which the bounds include all updates. They may include later ones.
     applied: WindowPosition,
@@ -148,12 +158,18 @@ impl SharedBounds {
 impl EarlyDepths {
     /// Returns true if the bounds can be updated for tests in a direction.
     fn is_of(&self, direction: DepthDirection) -> bool {
-        self.is_current && self.early.direction() == Some(direction)
+        self.current == Some(direction)
     }
 
-    /// Returns the state after a tile pass or a clear has changed depths.
+    /// Returns the state after depths were changed other than by queued draws.
     fn outdated(self) -> Self {
         Self { early: self.early, ..Self::default() }
+    }
+
+    /// Returns the state after a tile pass for the queued draws.
+    fn after_tile_pass(self, queue: &TileQueue) -> Self {
+        let holds = |direction: &DepthDirection| !queue.recedes(self.draws.., *direction);
+        Self { current: self.current.filter(holds), gains: self.gains, ..self.outdated() }
     }
 }
 
@@ -281,15 +297,17 @@ impl PendingDraws {
     fn update_early_bounds(&mut self, TestedDirection { direction, draws }: TestedDirection, max: u32) -> Option<u32> {
         let is_known = self.early_bounds.is_of(direction);
         let checked = if is_known { self.early_bounds.draws } else { 0 };
-        let recedes = |draw: &QueuedDraw| self.queue.pixels[draw.pixel].visibility.recedes(direction);
-        if self.queue.draws.get(checked..draws).is_some_and(|draws| draws.iter().any(recedes)) {
+        if self.queue.recedes(checked..draws, direction) {
             return None;
         }
+        let gains = self.depths.iter().fold(0, |gains: u32, depth| gains.wrapping_add(depth.gains()));
         if !is_known {
-            let bounds = self.grid.places().map(|(layer, pixel)| self.depths.get(layer)?.tile(pixel));
-            self.early_bounds.early.begin(direction, bounds);
-            (self.early_bounds.is_current, self.early_bounds.applied) = (true, WindowPosition::default());
+            self.early_bounds.early.begin(direction, known_tiles(&self.depths, &self.grid));
+            (self.early_bounds.current, self.early_bounds.applied) = (Some(direction), WindowPosition::default());
+        } else if self.early_bounds.gains != gains {
+            self.early_bounds.early.tighten(known_tiles(&self.depths, &self.grid));
         }
+        self.early_bounds.gains = gains;
         self.early_bounds.draws = checked.max(draws);
         let EarlyDepths { early, applied, .. } = &mut self.early_bounds;
         let mut updated = 0;
@@ -318,13 +336,13 @@ impl PendingDraws {
         let draws = self.queue.draws.len();
         match self.update_early_bounds(TestedDirection { direction, draws }, u32::MAX) {
             Some(_) => early.clone_from(&self.early_bounds.early),
-            None => early.begin(direction, self.grid.places().map(|_| None::<&Bounds>)),
+            None => early.begin(direction, self.grid.places().map(|_| None)),
         }
     }
 
     /// Tightens `early` by the bounds that the last tile pass left.
     pub(super) fn tighten_early_bounds(&self, early: &mut EarlyBounds) {
-        early.tighten(self.grid.places().map(|(layer, pixel)| self.depths.get(layer)?.tile(pixel)));
+        early.tighten(known_tiles(&self.depths, &self.grid));
     }
 
     /// Returns the number of bits of depth.
@@ -554,11 +572,10 @@ impl PendingDraws {
         }
     }
 
-    /// Closes the open window, and removes and returns all queued windows. The tile pass that
-    /// renders them makes the early depth bounds outdated.
+    /// Closes the open window, and removes and returns all queued windows for a tile pass.
     pub(super) fn take(&mut self) -> TileQueue {
         self.close();
-        self.invalidate_early_bounds();
+        self.early_bounds = std::mem::take(&mut self.early_bounds).after_tile_pass(&self.queue);
         (self.closed, self.queued) = (0, 0);
         std::mem::take(&mut self.queue)
     }
@@ -569,6 +586,11 @@ impl PendingDraws {
         self.queued += window.triangles.len();
         self.queue.windows.push(window);
     }
+}
+
+/// Returns what is known of the depths of each tile of a grid.
+fn known_tiles<'d>(depths: &'d [Arc<Hierarchy>], grid: &Grid) -> impl Iterator<Item = Option<KnownTile<'d>>> {
+    grid.places().map(|(layer, pixel)| depths.get(layer)?.known(pixel))
 }
 
 /// Assigns the triangles after the last run, up to `end`, to a draw.

@@ -320,7 +320,7 @@ mod tests {
         let hierarchy = Hierarchy::new([128, 64], Hiz::Always);
         hierarchy.clear([0, 0, 64, 64], 0.5);
         let mut early = EarlyBounds::default();
-        early.begin(DepthDirection::Less, grid.places().map(|(_, pixel)| hierarchy.tile(pixel)));
+        early.begin(DepthDirection::Less, grid.places().map(|(_, pixel)| hierarchy.known(pixel)));
         early
     }
 

@@ -9,7 +9,7 @@
 
 use vitric_base::simd::kernel;
 
-use super::{Bounds, DepthDirection, DepthRange, GROUPS, GROUPS_LOG2, GroupCoverage, Layer};
+use super::{DepthDirection, DepthRange, GROUPS, GROUPS_LOG2, GroupCoverage, KnownTile, Layer};
 use crate::raster::GROUP_LOG2;
 
 /// Rectangle of groups of a tile: first column and row, last column and row.
@@ -50,13 +50,22 @@ struct TileBounds {
 }
 
 impl TileBounds {
-    const UNKNOWN: Self = Self { all: f32::INFINITY, groups: [f32::INFINITY; GROUPS], nearest: f32::INFINITY };
+    /// Returns the bounds of a tile in which no pixel is farther than a nearness.
+    fn uniform(far: f32) -> Self {
+        Self { all: far, groups: [far; GROUPS], nearest: far }
+    }
 
-    fn of(bounds: &Bounds, direction: DepthDirection) -> Self {
+    fn of(known: Option<KnownTile<'_>>, direction: DepthDirection) -> Self {
         let far = |range: &DepthRange| direction.nearness(direction.far(*range));
-        let groups = bounds.groups.each_ref().map(far);
-        let nearest = groups.iter().fold(f32::INFINITY, |nearest, &far| nearest.min(far));
-        Self { all: far(&bounds.all), groups, nearest }
+        match known {
+            None => Self::uniform(f32::INFINITY),
+            Some(KnownTile::Reset(range)) => Self::uniform(far(&range)),
+            Some(KnownTile::Used(bounds)) => {
+                let groups = bounds.groups.each_ref().map(far);
+                let nearest = groups.iter().fold(f32::INFINITY, |nearest, &far| nearest.min(far));
+                Self { all: far(&bounds.all), groups, nearest }
+            }
+        }
     }
 }
 
@@ -100,29 +109,23 @@ pub struct EarlyBounds {
 }
 
 impl EarlyBounds {
-    /// Returns the bounds of tiles for draws that compare in a direction.
-    pub fn begin<'b, B: std::ops::Deref<Target = Bounds> + 'b>(
-        &mut self,
-        direction: DepthDirection,
-        tiles: impl Iterator<Item = Option<B>>,
-    ) {
+    /// Begins with what is known of tiles, for draws that compare in a direction.
+    pub fn begin<'t>(&mut self, direction: DepthDirection, tiles: impl Iterator<Item = Option<KnownTile<'t>>>) {
         self.direction = Some(direction);
         self.layers.clear();
         self.tiles.clear();
-        self.tiles.extend(
-            tiles.map(|bounds| bounds.map_or(TileBounds::UNKNOWN, |bounds| TileBounds::of(&bounds, direction))),
-        );
+        self.tiles.extend(tiles.map(|known| TileBounds::of(known, direction)));
         self.nearest = self.tiles.iter().fold(f32::INFINITY, |nearest, tile| nearest.min(tile.nearest));
     }
 
     /// Tightens the bounds by those of the tiles, which hold at the same time.
-    pub fn tighten<'b, B: std::ops::Deref<Target = Bounds> + 'b>(&mut self, tiles: impl Iterator<Item = Option<B>>) {
+    pub fn tighten<'t>(&mut self, tiles: impl Iterator<Item = Option<KnownTile<'t>>>) {
         let Some(direction) = self.direction else { return };
-        for (known, bounds) in self.tiles.iter_mut().zip(tiles) {
-            let Some(now) = bounds.map(|bounds| TileBounds::of(&bounds, direction)) else { continue };
-            known.all = known.all.min(now.all);
-            known.groups.iter_mut().zip(now.groups).for_each(|(known, now)| *known = known.min(now));
-            known.nearest = known.nearest.min(now.nearest);
+        for (bounds, known) in self.tiles.iter_mut().zip(tiles) {
+            let now = TileBounds::of(known, direction);
+            bounds.all = bounds.all.min(now.all);
+            bounds.groups.iter_mut().zip(now.groups).for_each(|(bound, now)| *bound = bound.min(now));
+            bounds.nearest = bounds.nearest.min(now.nearest);
             self.nearest = self.nearest.min(now.nearest);
         }
     }
@@ -251,7 +254,7 @@ mod tests {
             let hierarchy = Hierarchy::new([128, 64], Hiz::Always);
             let mut early = EarlyBounds::default();
             let begin = |early: &mut EarlyBounds| {
-                early.begin(direction, [[0, 0], [64, 0], [128, 0]].into_iter().map(|pixel| hierarchy.tile(pixel)));
+                early.begin(direction, [[0, 0], [64, 0], [128, 0]].into_iter().map(|pixel| hierarchy.known(pixel)));
             };
             begin(&mut early);
             assert!(early.direction() == Some(direction) && !early.may_hide(far));
@@ -275,6 +278,23 @@ mod tests {
             early.update_part(0, part(u64::MAX << 50), near);
             assert!(hides(&early, 0, [8, 8, 16, 16], middle) && !hides(&early, 0, [8, 8, 17, 16], middle));
         }
+    }
+
+    #[test]
+    fn bounds_are_tightened_by_tiles() {
+        let (hierarchy, direction) = (Hierarchy::new([128, 64], Hiz::Always), DepthDirection::Less);
+        let known = || [[0, 0], [64, 0]].into_iter().map(|pixel| hierarchy.known(pixel));
+        hierarchy.clear([0, 0, 128, 64], 0.9);
+        let mut early = EarlyBounds::default();
+        early.begin(direction, known());
+        hierarchy.tile([64, 0]).unwrap().loosen(direction, 5, DepthRange::of(0.1));
+        assert_eq!(hierarchy.gains(), 0);
+        hierarchy.tile([64, 0]).unwrap().update(direction, 3, DepthRange::of(0.5));
+        assert_eq!(hierarchy.gains(), 1);
+        early.update_groups(1, 1 << 4, &[0.2; GROUPS]);
+        early.tighten(known());
+        assert_eq!([3, 4, 5].map(|group| early.bound(1, group)), [0.5, 0.2, 0.9]);
+        assert_eq!([early.bound(0, 3), early.nearest(0), early.nearest(1)], [0.9, 0.9, 0.2]);
     }
 
     #[test]

@@ -31,8 +31,9 @@ const TRIAL: i32 = 96;
 /// Maximum number of tests in vain where tests have paid.
 const MAX_VAIN_TESTS: i32 = 4 * TRIAL;
 
-/// Number of primitives that are drawn without tests for each test in vain.
-const PAUSE: i32 = 16;
+/// Number of primitives that are drawn without tests for each test in vain: the first time, and at
+/// most. The number doubles each time, until tests earn credit.
+const PAUSES: [i32; 2] = [16, 256];
 
 /// Heuristic that pauses tests which do not pay.
 #[derive(Debug, Clone, Copy)]
@@ -43,12 +44,14 @@ pub struct HizHeuristic {
     credit: i32,
     /// Number of primitives that are still drawn without tests.
     paused: i32,
+    /// Number of primitives that a pause lasts for each test in vain.
+    pause: i32,
 }
 
 impl HizHeuristic {
     /// Returns the estimate before any test.
     pub fn new(hiz: Hiz) -> Self {
-        Self { is_always_on: hiz == Hiz::Always, credit: TRIAL, paused: 0 }
+        Self { is_always_on: hiz == Hiz::Always, credit: TRIAL, paused: 0, pause: PAUSES[0] }
     }
 
     /// Counts primitives that are about to be drawn.
@@ -57,6 +60,7 @@ impl HizHeuristic {
             self.paused = self.paused.saturating_sub_unsigned(primitives);
         } else if self.credit <= 0 {
             self.credit = TRIAL;
+            self.pause = PAUSES[1].min(2 * self.pause);
         }
     }
 
@@ -96,8 +100,10 @@ impl HizHeuristic {
         }
         let gain = hidden.saturating_mul(GAIN);
         self.credit = self.credit.saturating_sub_unsigned(tests).saturating_add_unsigned(gain).min(MAX_VAIN_TESTS);
-        if self.credit <= 0 {
-            self.paused = PAUSE.saturating_mul(TRIAL.saturating_sub(self.credit));
+        if self.credit > TRIAL {
+            self.pause = PAUSES[0];
+        } else if self.credit <= 0 {
+            self.paused = self.pause.saturating_mul(TRIAL.saturating_sub(self.credit));
         }
     }
 }
@@ -113,12 +119,31 @@ mod tests {
         heuristic.count_tests(TRIAL as u32 - 1, 0);
         assert!(heuristic.allows_tests());
         heuristic.count_tests(1, 0);
-        for primitives in [(PAUSE * TRIAL) as u32 - 1, 1] {
+        for primitives in [(PAUSES[0] * TRIAL) as u32 - 1, 1] {
             heuristic.count_primitives(primitives);
             assert!(!heuristic.allows_tests());
         }
         heuristic.count_primitives(7);
         assert!(heuristic.allows_tests());
+    }
+
+    #[test]
+    fn pauses_double_until_tests_pay() {
+        let mut heuristic = HizHeuristic::new(Hiz::Auto);
+        let pause_after = |heuristic: &mut HizHeuristic, hidden: u32| {
+            heuristic.count_tests(TRIAL as u32, hidden);
+            let is_paused = |_: &usize| {
+                heuristic.count_primitives(TRIAL as u32);
+                !heuristic.allows_tests()
+            };
+            (0..).take_while(is_paused).count()
+        };
+        for times in [16, 32, 64, 128, 256, 256] {
+            assert_eq!(pause_after(&mut heuristic, 0), times);
+        }
+        assert_eq!(pause_after(&mut heuristic, TRIAL as u32), 0);
+        heuristic.count_tests(TRIAL as u32 * (GAIN - 1), 0);
+        assert_eq!(pause_after(&mut heuristic, 0), 16);
     }
 
     #[test]

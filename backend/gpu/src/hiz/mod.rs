@@ -26,6 +26,7 @@ mod heuristic;
 mod occlusion;
 mod quads;
 
+use std::ops::{Deref, DerefMut};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -238,21 +239,32 @@ pub struct Bounds {
     groups: [DepthRange; GROUPS],
     all: DepthRange,
     layers: [Layer; GROUPS],
-    /// Direction of the layers.
+    /// Direction of the layers, if any group may have one.
     direction: Option<DepthDirection>,
     /// Pixels of the tile that lie in the image: `[x0, y0, x1, y1]` with exclusive ends.
     pixels: [i64; 4],
     /// Number of resets of all tiles that this tile has followed.
     resets: u32,
+    /// True if depths became known to be nearer while the bounds are in use.
+    gained: bool,
     /// Estimate whether tests pay in the tile, which resets do not change.
     heuristic: HizHeuristic,
 }
 
 impl Bounds {
     fn new(range: DepthRange, pixels: [i64; 4], hiz: Hiz) -> Self {
-        let (resets, heuristic) = (0, HizHeuristic::new(hiz));
+        let heuristic = HizHeuristic::new(hiz);
         let layers = [Layer::default(); GROUPS];
-        Self { groups: [range; GROUPS], all: range, layers, direction: None, pixels, resets, heuristic }
+        Self {
+            groups: [range; GROUPS],
+            all: range,
+            layers,
+            direction: None,
+            pixels,
+            resets: 0,
+            gained: false,
+            heuristic,
+        }
     }
 
     fn reset(&mut self, range: DepthRange, resets: u32) {
@@ -279,6 +291,7 @@ impl Bounds {
     /// Notes that all depths of a group lie in a range. [`Self::recompute_tile`] must follow.
     pub fn set_group(&mut self, group: usize, range: DepthRange) {
         self.groups[group] = range;
+        self.gained = true;
     }
 
     /// Notes that the depths of the pixels of a rectangle became `depth`.
@@ -293,6 +306,7 @@ impl Bounds {
             let cleared_to = DepthRange::of(depth);
             self.groups[group] = if cleared == own { cleared_to } else { self.groups[group].joined(cleared_to) };
         }
+        self.gained = true;
         self.recompute_tile();
     }
 
@@ -306,13 +320,15 @@ impl Bounds {
     /// dropped.
     pub fn set_direction(&mut self, direction: DepthDirection) {
         if self.direction != Some(direction) {
-            self.direction = Some(direction);
             self.drop_layers();
+            self.direction = Some(direction);
         }
     }
 
     fn drop_layers(&mut self) {
-        self.layers.iter_mut().for_each(|layer| layer.mask = 0);
+        if self.direction.take().is_some() {
+            self.layers.iter_mut().for_each(|layer| layer.mask = 0);
+        }
     }
 
     /// Returns the pixels of the quads of a group in which a primitive is hidden. `covered` are
@@ -373,6 +389,7 @@ impl Bounds {
     /// `range`.
     pub fn update(&mut self, direction: DepthDirection, group: usize, range: DepthRange) {
         self.groups[group] = direction.tightened(self.groups[group], range);
+        self.gained = true;
     }
 
     /// Updates a group of which the pixels of `written` were tested and written with depths in
@@ -382,7 +399,7 @@ impl Bounds {
         self.loosen(direction, group, range);
         let (bounds, far) = (self.groups[group], direction.far(range));
         if let Some(depth) = self.layers[group].add(direction, (pixels, far), direction.far(bounds)) {
-            self.groups[group] = direction.tightened(bounds, DepthRange::of(depth));
+            self.update(direction, group, DepthRange::of(depth));
         }
     }
 
@@ -430,6 +447,7 @@ impl Bounds {
         for group in &mut self.groups {
             *group = direction.tightened(*group, range);
         }
+        self.gained = true;
     }
 
     /// Loosens the bounds for a draw that writes depth by a comparison without updates.
@@ -510,6 +528,44 @@ fn is_empty([x0, y0, x1, y1]: [i64; 4]) -> bool {
     x0 >= x1 || y0 >= y1
 }
 
+/// Bounds of a tile while a worker uses them.
+#[derive(Debug)]
+pub struct BoundsInUse<'a> {
+    bounds: MutexGuard<'a, Bounds>,
+    gains: &'a AtomicU32,
+}
+
+impl Deref for BoundsInUse<'_> {
+    type Target = Bounds;
+
+    fn deref(&self) -> &Bounds {
+        &self.bounds
+    }
+}
+
+impl DerefMut for BoundsInUse<'_> {
+    fn deref_mut(&mut self) -> &mut Bounds {
+        &mut self.bounds
+    }
+}
+
+impl Drop for BoundsInUse<'_> {
+    fn drop(&mut self) {
+        if std::mem::take(&mut self.bounds.gained) {
+            self.gains.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Depths of a tile that are known.
+#[derive(Debug)]
+pub enum KnownTile<'a> {
+    /// The tile was not used since the last reset of all tiles, to this range.
+    Reset(DepthRange),
+    /// The bounds of a tile that was used since then.
+    Used(MutexGuard<'a, Bounds>),
+}
+
 /// Structure of one level and layer of a depth image, by tiles. One worker uses a tile at a time.
 #[derive(Debug)]
 pub struct Hierarchy {
@@ -525,6 +581,8 @@ pub struct Hierarchy {
     /// its next use.
     resets: AtomicU32,
     reset_to: [AtomicU32; 2],
+    /// Number of uses of tiles in which depths became known to be nearer.
+    gains: AtomicU32,
     /// Estimate whether tests in front of the tiler pay.
     heuristic: Mutex<HizHeuristic>,
 }
@@ -539,8 +597,8 @@ impl Hierarchy {
         let reset_to = [min, max].map(|depth| AtomicU32::new(depth.to_bits()));
         let extent = [width, height].map(i64::from);
         let tiles = (0..columns * rows).map(|_| OnceLock::new()).collect();
-        let (resets, heuristic) = (AtomicU32::new(0), Mutex::new(HizHeuristic::new(hiz)));
-        Self { tiles, hiz, columns, extent, resets, reset_to, heuristic }
+        let heuristic = Mutex::new(HizHeuristic::new(hiz));
+        Self { tiles, hiz, columns, extent, resets: AtomicU32::new(0), reset_to, gains: AtomicU32::new(0), heuristic }
     }
 
     /// Returns the bounds of the tile in a column and row, whose depths are unknown.
@@ -565,20 +623,43 @@ impl Hierarchy {
         self.tiles.len()
     }
 
+    /// Returns the number of uses of tiles in which depths became known to be nearer. It wraps.
+    pub fn gains(&self) -> u32 {
+        self.gains.load(Ordering::Relaxed)
+    }
+
     /// Returns the bounds of the tile of a pixel, or `None` outside of the image.
-    pub fn tile(&self, pixel: [i64; 2]) -> Option<MutexGuard<'_, Bounds>> {
-        let [column, row] = pixel.map(|pixel| pixel >> TILE_LOG2);
-        if !(0..self.columns).contains(&column) {
-            return None;
-        }
-        let tile = self.tiles.get(usize::try_from(row * self.columns + column).ok()?)?;
-        let mut tile = tile.get_or_init(|| Box::new(Mutex::new(self.unknown([column, row])))).lock();
+    pub fn tile(&self, pixel: [i64; 2]) -> Option<BoundsInUse<'_>> {
+        let tile = self.tiles.get(self.number(pixel)?)?;
+        let unknown = || Box::new(Mutex::new(self.unknown(pixel.map(|pixel| pixel >> TILE_LOG2))));
+        let mut bounds = tile.get_or_init(unknown).lock();
         let resets = self.resets.load(Ordering::Relaxed);
-        if tile.resets != resets {
-            let [min, max] = self.reset_to.each_ref().map(|depth| f32::from_bits(depth.load(Ordering::Relaxed)));
-            tile.reset(DepthRange { min, max }, resets);
+        if bounds.resets != resets {
+            bounds.reset(self.reset_to(), resets);
         }
-        Some(tile)
+        Some(BoundsInUse { bounds, gains: &self.gains })
+    }
+
+    /// Returns the number of the tile of a pixel, or `None` left or right of the image or above it.
+    fn number(&self, pixel: [i64; 2]) -> Option<usize> {
+        let [column, row] = pixel.map(|pixel| pixel >> TILE_LOG2);
+        let is_inside = (0..self.columns).contains(&column);
+        if is_inside { usize::try_from(row * self.columns + column).ok() } else { None }
+    }
+
+    /// Returns the range of the last reset.
+    fn reset_to(&self) -> DepthRange {
+        let [min, max] = self.reset_to.each_ref().map(|depth| f32::from_bits(depth.load(Ordering::Relaxed)));
+        DepthRange { min, max }
+    }
+
+    /// Returns what is known of the tile of a pixel, or `None` outside of the image.
+    ///
+    /// Bounds that no worker has used since the last reset of all tiles remain as they are.
+    pub fn known(&self, pixel: [i64; 2]) -> Option<KnownTile<'_>> {
+        let tile = self.tiles.get(self.number(pixel)?)?.get().map(|tile| tile.lock());
+        let current = tile.filter(|tile| tile.resets == self.resets.load(Ordering::Relaxed));
+        Some(current.map_or_else(|| KnownTile::Reset(self.reset_to()), KnownTile::Used))
     }
 
     /// Notes that the depths of the pixels of a rectangle became `depth`, as the image stores it.

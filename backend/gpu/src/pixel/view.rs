@@ -4,14 +4,13 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use parking_lot::MutexGuard;
 use vitric_base::counters::{Counters, DrawSample, TileCounters};
 use vitric_base::workers::Workers;
 use vitric_memory::PlaneRef;
 
 use super::DrawContext;
 use crate::geometry::{MAX_TRIANGLES, PrimitiveWords, Primitives, TriangleBatch};
-use crate::hiz::{Bounds, Hierarchy};
+use crate::hiz::{BoundsInUse, Hierarchy};
 use crate::raster::{Criterion, Grid, Shape, Triangle, UNITS};
 use crate::tiling::{DrawId, Run, TileParts, VisibleGroups, Window};
 use crate::transfer::PlaneClear;
@@ -179,7 +178,7 @@ pub struct PrimitiveRun<'a> {
 
 impl<'a> TilePass<'a> {
     /// Returns the locked depth bounds of a tile, if it has any.
-    pub fn bounds(&self, tile: usize) -> Option<MutexGuard<'a, Bounds>> {
+    pub fn bounds(&self, tile: usize) -> Option<BoundsInUse<'a>> {
         let (layer, number) = self.grid.place(tile);
         let [x, y, ..] = self.grid.pixels(number);
         self.depths.get(layer)?.tile([x, y])

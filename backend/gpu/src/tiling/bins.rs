@@ -82,7 +82,8 @@ impl Touched {
         tests: &mut WindowTests,
     ) {
         let tiles = &DrawTiles { grid, tiles: grid.tiles_within(clip) };
-        let Some(test) = &early_hiz else {
+        let Some(test) = &early_hiz.filter(|test| test.may_hide_any(triangles) && !tests.skip(range.len() as u32))
+        else {
             return range.for_each(|index| self.add((triangles, index), tiles, None, tests));
         };
         let clip = within(clip, grid.area());

@@ -103,6 +103,16 @@ impl WindowTests {
         heuristic.allows_tests()
     }
 
+    /// Counts triangles that are not tested because tests pause. Returns false if tests do not pause
+    /// for all of them.
+    pub(super) fn skip(&mut self, triangles: u32) -> bool {
+        let paused = self.heuristic.as_mut().filter(|heuristic| heuristic.is_paused_for(triangles));
+        paused.is_some_and(|heuristic| {
+            heuristic.count_primitives(triangles);
+            true
+        })
+    }
+
     /// Counts the cost of tests and the pairs of triangle and tile that they kept out.
     fn count(&mut self, cost: u32, kills: u32) {
         self.counts.kills += kills;
@@ -221,14 +231,16 @@ impl<'a> EarlyHizTest<'a> {
     /// was not tested. Others are hidden.
     #[inline]
     pub(super) fn visible_lanes(&self, block: TriangleBlock<'_>, tests: &mut WindowTests) -> Option<u32> {
-        let count = block.range.len() as u32;
-        // After a clear nothing is hidden until something is drawn.
-        let may_hide = self.early.may_hide(self.farthest(block.triangles));
-        (may_hide && tests.allows(count)).then(|| self.test_block(block, tests))
+        tests.allows(block.range.len() as u32).then(|| self.test_block(block, tests))
+    }
+
+    /// Returns true if any triangle may be hidden. After a clear nothing is hidden until something
+    /// is drawn.
+    pub(super) fn may_hide_any(&self, triangles: &Triangles) -> bool {
+        self.early.may_hide(self.farthest(triangles))
     }
 
     /// Returns the nearness of the farthest depth that a triangle may have.
-    #[inline]
     fn farthest(&self, triangles: &Triangles) -> f32 {
         let [near, far] = triangles.depth_limits().0.map(|depth| self.direction.nearness(depth));
         near.max(far)
@@ -477,7 +489,7 @@ mod tests {
 
     use super::super::{DrawId, EarlyTests, Runs, Window};
     use super::*;
-    use crate::hiz::{Bounds, DepthRange, Hierarchy, Hiz, OcclusionTest, apply_updates};
+    use crate::hiz::{DepthRange, Hierarchy, Hiz, OcclusionTest, apply_updates};
     use crate::raster::{Criterion, UNITS};
     use ash::vk;
 
@@ -552,7 +564,7 @@ mod tests {
             let (grid, hierarchy) = (Grid::new(area, 1), Hierarchy::new(SIZE, Hiz::Always));
             hierarchy.clear([0, 0, 150, 90], cleared);
             let mut early = EarlyBounds::default();
-            early.begin(direction, grid.places().map(|(_, pixel)| hierarchy.tile(pixel)));
+            early.begin(direction, grid.places().map(|(_, pixel)| hierarchy.known(pixel)));
             let visibility = Visibility { tests: Some(direction), updates_hiz: true, looks_ahead: true, writes: Some(op) };
             let extent = SIZE.map(i64::from);
             let update_rules = UpdateRules { visibility, scissor: [0, 0, 140, 90], format: FORMAT, extent, full: Criterion::Inner };
@@ -600,7 +612,7 @@ mod tests {
         let hierarchy = Hierarchy::new(SIZE, Hiz::Always);
         hierarchy.clear([0, 0, 150, 90], 1.0);
         let mut early = EarlyBounds::default();
-        early.begin(DepthDirection::Less, grid.places().map(|(_, pixel)| hierarchy.tile(pixel)));
+        early.begin(DepthDirection::Less, grid.places().map(|(_, pixel)| hierarchy.known(pixel)));
         let tests = Some(DepthDirection::Less);
         let visibility = Visibility { tests, updates_hiz: true, looks_ahead: false, writes: None };
         let extent = SIZE.map(i64::from);
@@ -644,7 +656,7 @@ mod tests {
         let (grid, hierarchy) = (Grid::new([0, 0, 150, 90], 1), Hierarchy::new(SIZE, Hiz::Always));
         hierarchy.clear([0, 0, 150, 90], 1.0);
         let mut early = EarlyBounds::default();
-        early.begin(DepthDirection::Less, grid.places().map(|(_, pixel)| hierarchy.tile(pixel)));
+        early.begin(DepthDirection::Less, grid.places().map(|(_, pixel)| hierarchy.known(pixel)));
         assert!(EarlyHizTest::new(&early, DepthDirection::Greater, FORMAT).is_none());
         let visibility =
             Visibility { tests: Some(DepthDirection::Less), updates_hiz: true, looks_ahead: false, writes: None };
@@ -674,8 +686,7 @@ mod tests {
         assert_eq!(hiding.touchable([100, 9, 200, 200]), None);
         let hides = |pixels, min| hiding.hides(pixels, DepthRange { min, max: 0.6 });
         assert!(hides([0, 0, 100, 90], 0.51) && !hides([0, 0, 1, 1], 0.5));
-        let bounds: Option<&Bounds> = None;
-        early.begin(DepthDirection::Less, std::iter::once(bounds));
+        early.begin(DepthDirection::Less, std::iter::once(None));
         assert!(EarlyHizTest::new(&early, DepthDirection::Less, FORMAT).is_none(), "nothing is known of any tile");
     }
 
@@ -700,7 +711,7 @@ mod tests {
         let hierarchy = Hierarchy::new(SIZE, Hiz::Always);
         hierarchy.clear([0, 0, 150, 90], 1.0);
         let mut early = EarlyBounds::default();
-        early.begin(DepthDirection::Less, grid.places().map(|(_, pixel)| hierarchy.tile(pixel)));
+        early.begin(DepthDirection::Less, grid.places().map(|(_, pixel)| hierarchy.known(pixel)));
         // The next triangle after each step, and the bound of the first group.
         let mut start = 0;
         for (max, expected, end, bound) in
