@@ -103,8 +103,8 @@ impl WindowTests {
         heuristic.allows_tests()
     }
 
-    /// Counts triangles that are not tested because tests pause. Returns false if tests do not pause
-    /// for all of them.
+    /// Counts triangles that are not tested because tests pause. Returns false if tests do not
+    /// pause for all of them.
     pub(super) fn skip(&mut self, triangles: u32) -> bool {
         let paused = self.heuristic.as_mut().filter(|heuristic| heuristic.is_paused_for(triangles));
         paused.is_some_and(|heuristic| {
