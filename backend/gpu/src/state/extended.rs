@@ -104,7 +104,9 @@ impl ExtendedState {
             value.filter(|_| takes)
         }
         let has = |flag| dynamic.contains(flag);
-        let strides = if has(DynamicState::STRIDES) { self.strides.clone() } else { Vec::new() };
+        // With dynamic vertex input, commands that bind buffers set strides, too.
+        let has_strides = dynamic.intersects(DynamicState::STRIDES | DynamicState::VERTEX_INPUT);
+        let strides = if has_strides { self.strides.clone() } else { Vec::new() };
         Self {
             cull_mode: when(has(DynamicState::CULL_MODE), self.cull_mode),
             front_face: when(has(DynamicState::FRONT_FACE), self.front_face),
@@ -196,5 +198,31 @@ impl ExtendedState {
             }
         }
         tests
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::VertexBinding;
+
+    #[test]
+    fn the_last_command_that_sets_a_stride_counts() {
+        let binding = VertexBinding { binding: 1, stride: 8, rate: vk::VertexInputRate::VERTEX, divisor: 1 };
+        let input = Arc::new(VertexInput { bindings: vec![binding], attributes: Vec::new() });
+        let strides = |dynamic, sets_input_last: bool| {
+            let mut state = ExtendedState::default();
+            state.set_input(&input);
+            state.set_strides(1, &[24]);
+            if sets_input_last {
+                state.set_input(&input);
+            }
+            state.taken(dynamic).strides
+        };
+        for dynamic in [DynamicState::STRIDES, DynamicState::VERTEX_INPUT] {
+            assert_eq!(strides(dynamic, false), [None, Some(24)]);
+            assert_eq!(strides(dynamic, true), [None, Some(8)]);
+        }
+        assert!(strides(DynamicState::CULL_MODE, false).is_empty());
     }
 }
