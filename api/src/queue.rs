@@ -147,9 +147,8 @@ impl Queue {
     }
 
     /// Queues a frame. `ready` is called after all earlier submissions are complete, also on a lost
-    /// device. The function that it returns shows the frame. Frames are shown in order. Later
-    /// submissions do not wait for them, but [`Queue::wait_idle`] does. Neither function may own a
-    /// queue.
+    /// device. The function that it returns shows the frame. Frames are shown in order. Neither
+    /// later submissions nor [`Queue::wait_idle`] wait for them. Neither function may own a queue.
     ///
     /// # Errors
     /// [`Error::DeviceLost`] if the worker has ended.
@@ -178,7 +177,7 @@ impl Queue {
         }
     }
 
-    /// Waits until all submissions are complete and all frames are shown (`vkQueueWaitIdle`).
+    /// Waits until all submissions are complete (`vkQueueWaitIdle`). Frames may not be shown yet.
     ///
     /// # Errors
     /// [`Error::DeviceLost`] if the device is lost, also if a submission that was waited for lost
@@ -188,14 +187,14 @@ impl Queue {
         self.health.check()
     }
 
-    /// Waits until all submissions are complete and all frames are shown, or until `give_up`
-    /// returns true. `give_up` is called at least once in [`POLL_INTERVAL`].
+    /// Waits until all submissions are complete, or until `give_up` returns true. `give_up` is
+    /// called at least once in [`POLL_INTERVAL`].
     fn wait_idle_or(&self, give_up: impl Fn() -> bool) -> Result<()> {
         if self.health.is_forked() {
             return Err(Error::DeviceLost);
         }
         let done = Payload::new(PayloadKind::Fence, 0);
-        self.jobs.push(std::iter::once(Job::Idle(done.clone())))?;
+        self.jobs.push(std::iter::once(Job::Signal(done.clone())))?;
         self.help(&done, 1, None);
         // The worker also reaches this job if the device is lost.
         done.wait_until(1, None, give_up);
@@ -292,10 +291,9 @@ fn work(gpu: &Gpu, health: &Arc<Health>, jobs: &Jobs) {
     // The presenter's thread starts with the first frame.
     let mut presenter = None;
     while let Some((job, _running)) = jobs.next() {
-        health.guard("queue", || match (job, &presenter) {
-            (Job::Present(ready), _) => presenter.get_or_insert_with(|| Presenter::new(health.clone())).show(ready()),
-            (Job::Idle(done), Some(presenter)) => presenter.show(Box::new(move || done.signal(1))),
-            (job, _) => perform(gpu, health, jobs, job),
+        health.guard("queue", || match job {
+            Job::Present(ready) => presenter.get_or_insert_with(|| Presenter::new(health.clone())).show(ready()),
+            job => perform(gpu, health, jobs, job),
         });
     }
 }
@@ -322,7 +320,7 @@ fn perform(gpu: &Gpu, health: &Health, jobs: &Jobs, job: Job) {
             batch.signal();
         }
         // Fences are signaled even on a lost device, so that no wait is endless.
-        Job::Signal(fence) | Job::Idle(fence) => fence.signal(1),
+        Job::Signal(fence) => fence.signal(1),
         Job::Present(ready) => ready()(),
     }
 }

@@ -63,6 +63,8 @@ const MIN_IMAGES: u32 = 2;
 const MAX_IMAGES: u32 = 8;
 /// Longest wait for a display that reports shown frames. It may show no frame of a hidden window.
 const MAX_DISPLAY_WAIT: Duration = Duration::from_millis(250);
+/// Time between two looks for a report of the display.
+const REPORT_INTERVAL: Duration = Duration::from_millis(1);
 /// Longest wait of [`Swapchain::close`] for pending frames.
 const MAX_CLOSING_WAIT: Duration = Duration::from_secs(1);
 
@@ -128,6 +130,8 @@ struct SwapchainState {
     mode: vk::PresentModeKHR,
     /// Number of frames that were queued and are not shown yet.
     waiting: u32,
+    /// The part of these frames that has each image.
+    of_image: [u32; MAX_IMAGES as usize],
     /// Number of frames that were rendered.
     rendered: u64,
     /// True if pending frames are shown without waiting for their periods, because the swapchain
@@ -140,6 +144,8 @@ struct SwapchainState {
     /// Requests of rendered frames with a target time, by the numbers of the frames.
     scheduled: HashMap<u64, TimingRequest>,
     timings: TimingQueue,
+    /// Number of frames about which a report may come.
+    reports: u32,
     /// Period of the refresh that the application has last seen.
     period: Option<Duration>,
     /// Number of periods that the application has seen.
@@ -195,12 +201,14 @@ impl Swapchain {
             failed: None,
             mode: desc.mode,
             waiting: 0,
+            of_image: Default::default(),
             rendered: 0,
             closing: false,
             shown: 0,
             previous: None,
             scheduled: HashMap::new(),
             timings: TimingQueue::default(),
+            reports: 0,
             period: None,
             periods: 0,
         };
@@ -294,9 +302,14 @@ impl Swapchain {
         drop(target);
     }
 
-    /// Registers an acquired image as a pending frame.
+    /// Registers an acquired image as a pending frame. After [`Error::PresentTimingQueueFull`] the
+    /// application can also send the image again.
     pub fn send(self: &Arc<Self>, image: u32) -> Presentation {
-        self.state.lock().waiting += 1;
+        let mut state = self.state.lock();
+        state.waiting += 1;
+        state.of_image.get_mut(image as usize).into_iter().for_each(|frames| *frames += 1);
+        state.free.retain(|free| *free != image);
+        drop(state);
         Presentation { chain: self.clone(), image, timing: None, slot: None }
     }
 
@@ -434,15 +447,18 @@ impl Swapchain {
     /// Waits until the target time of a frame. Ends early if the swapchain is closing, its window
     /// is gone, or the device is lost or destroyed.
     fn wait_for_target(&self, timing: &TimingRequest, refresh: Refresh, target: &dyn PresentTarget) {
-        // A report about the previous frame can change the end of a relative time.
+        // A relative time begins when the previous frame is visible, which its report tells.
+        let until = Instant::now() + MAX_DISPLAY_WAIT;
         while target.poll().is_ok() && !self.health.gives_up() {
             let mut state = self.state.lock();
             let due = timing.due(state.previous, refresh).unwrap_or(0);
             let left = Duration::from_nanos(due.saturating_sub(clock::monotonic()));
-            if left.is_zero() || state.closing {
+            let is_early = timing.is_relative() && state.reports > 0 && Instant::now() < until;
+            if state.closing || left.is_zero() && !is_early {
                 return;
             }
-            self.freed.wait_for(&mut state, left.min(POLL_INTERVAL));
+            let step = if is_early { REPORT_INTERVAL } else { left };
+            self.freed.wait_for(&mut state, step.min(POLL_INTERVAL));
         }
     }
 
@@ -498,13 +514,17 @@ struct Rendered {
 
 impl Presentation {
     /// Sets the timing of the frame, and reserves a slot for the requested times, if any. `id` is
-    /// its present id, or 0.
+    /// its present id, or 0. Stages that the target does not report have the time 0.
     ///
     /// # Errors
     /// [`Error::PresentTimingQueueFull`]
     pub fn set_timing(&mut self, timing: TimingRequest, id: u64) -> Result<()> {
         if !timing.stages.is_empty() {
-            self.slot = Some(self.chain.state.lock().timings.reserve(id, timing)?);
+            let known = self.chain.stages();
+            let mut state = self.chain.state.lock();
+            let slot = state.timings.reserve(id, timing)?;
+            state.timings.record(slot, !known, 0);
+            self.slot = Some(slot);
         }
         self.timing = Some(timing);
         Ok(())
@@ -556,8 +576,7 @@ impl Presentation {
         }
         let is_opaque = chain.desc.alpha == vk::CompositeAlphaFlagsKHR::OPAQUE;
         let read = |pixels: &mut [u8]| read_frame(surface, is_opaque, pixels);
-        let report = || FrameReport { chain: Arc::downgrade(&self.chain), slot: self.slot };
-        let report = chain.desc.has_timing.then(report);
+        let report = chain.desc.has_timing.then(|| FrameReport::new(&self.chain, self.slot));
         let shown = target.present(Frame { extent: chain.desc.extent, read: &read, report });
         let mut state = chain.state.lock();
         match shown {
@@ -577,8 +596,13 @@ impl Drop for Presentation {
     fn drop(&mut self) {
         let mut state = self.chain.state.lock();
         self.slot.into_iter().for_each(|slot| state.timings.end(slot));
-        self.chain.give_back(&mut state, self.image);
         state.waiting -= 1;
+        if let Some(frames) = state.of_image.get_mut(self.image as usize) {
+            *frames -= 1;
+            if *frames == 0 {
+                self.chain.give_back(&mut state, self.image);
+            }
+        }
         drop(state);
         self.chain.freed.notify_all();
     }
@@ -613,185 +637,4 @@ fn unbound_image(desc: &SwapchainDesc) -> Result<Arc<Surface>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::device::DeviceDesc;
-    use vitric_memory::Heap;
-
-    fn desc_of(format: vk::Format, alpha: vk::CompositeAlphaFlagsKHR) -> SwapchainDesc {
-        SwapchainDesc {
-            images: 2,
-            format,
-            extent: vk::Extent2D { width: 4, height: 4 },
-            usage: vk::ImageUsageFlags::COLOR_ATTACHMENT,
-            mode: vk::PresentModeKHR::FIFO,
-            alpha,
-            is_mutable: false,
-            has_timing: false,
-        }
-    }
-
-    fn device() -> Device {
-        let (queues, features) = (&crate::families::QueueRequest::one(), &Default::default());
-        let desc = DeviceDesc { version: vk::API_VERSION_1_0, queues, features, extensions: &[] };
-        Device::new(Arc::default(), Heap::new(1 << 20), &desc).unwrap()
-    }
-
-    /// A display that records the first byte of each frame.
-    struct Display {
-        refresh: Refresh,
-        frames: Mutex<Vec<u8>>,
-        /// Number of calls of `wait_until_shown`. Every third one returns true.
-        asked: std::sync::atomic::AtomicU32,
-    }
-
-    impl PresentTarget for Display {
-        fn extent(&self) -> Result<Option<vk::Extent2D>> {
-            Ok(None)
-        }
-
-        fn present(&self, frame: Frame<'_>) -> Result<()> {
-            let mut pixels = vec![0; frame.extent.width as usize * frame.extent.height as usize * 4];
-            (frame.read)(&mut pixels);
-            self.frames.lock().push(pixels[0]);
-            Ok(())
-        }
-
-        fn refresh(&self) -> Refresh {
-            self.refresh
-        }
-
-        fn wait_until_shown(&self, _: Duration) -> bool {
-            self.asked.fetch_add(1, Ordering::Relaxed) % 3 == 2
-        }
-    }
-
-    /// Shows nine frames. Returns the elapsed time and the number of calls of `wait_until_shown`.
-    fn show_nine(refresh: Refresh, mode: vk::PresentModeKHR) -> (Duration, u32) {
-        let display = Arc::new(Display { refresh, frames: Mutex::default(), asked: Default::default() });
-        let device = device();
-        let alpha = vk::CompositeAlphaFlagsKHR::OPAQUE;
-        let desc = SwapchainDesc { mode, images: 3, ..desc_of(vk::Format::B8G8R8A8_UNORM, alpha) };
-        let chain = Swapchain::new(&device, display.clone(), desc, None).unwrap();
-        let begin = Instant::now();
-        for frame in 0..9u8 {
-            let image = chain.acquire(u64::MAX, None, None).unwrap().unwrap();
-            let plane = chain.images()[image as usize].plane(vk::ImageAspectFlags::COLOR, 0, 0).unwrap();
-            plane.write_word(0, 0, 0, u32::from(frame));
-            let sent = chain.send(image);
-            device.queues()[0].present(move || Box::new(sent.rendered(None, 0))).unwrap();
-        }
-        device.wait_idle().unwrap();
-        assert_eq!(*display.frames.lock(), [0, 1, 2, 3, 4, 5, 6, 7, 8], "each frame, in order");
-        (begin.elapsed(), display.asked.load(Ordering::Relaxed))
-    }
-
-    #[test]
-    fn fifo_follows_the_display_and_shows_every_frame() {
-        let fifo = vk::PresentModeKHR::FIFO;
-        let (elapsed, asked) = show_nine(Refresh::Period(Duration::from_millis(10)), fifo);
-        assert!(elapsed >= Duration::from_millis(80) && asked == 0, "{elapsed:?} {asked}");
-        assert_eq!(
-            show_nine(Refresh::Reported(None), vk::PresentModeKHR::FIFO_RELAXED).1,
-            27,
-            "three times each frame"
-        );
-        assert_eq!(show_nine(Refresh::None, fifo).1, 0);
-        for mode in [vk::PresentModeKHR::IMMEDIATE, vk::PresentModeKHR::MAILBOX] {
-            assert_eq!(show_nine(Refresh::Reported(None), mode).1, 0, "{mode:?}");
-        }
-        let (elapsed, _) = show_nine(Refresh::Period(Duration::from_secs(2)), vk::PresentModeKHR::IMMEDIATE);
-        assert!(elapsed < Duration::from_secs(2), "{elapsed:?}");
-    }
-    #[test]
-    fn the_latest_rendered_frame_is_shown() {
-        let display = Arc::new(Display { refresh: Refresh::Reported(None), frames: Mutex::default(), asked: 0.into() });
-        let device = device();
-        let alpha = vk::CompositeAlphaFlagsKHR::OPAQUE;
-        let desc = SwapchainDesc { mode: FIFO_LATEST_READY, images: 5, ..desc_of(vk::Format::B8G8R8A8_UNORM, alpha) };
-        let chain = Swapchain::new(&device, display.clone(), desc, None).unwrap();
-        let frame = |number: u32, mode, id| {
-            let image = chain.acquire(0, None, None).unwrap().unwrap();
-            let plane = chain.images()[image as usize].plane(vk::ImageAspectFlags::COLOR, 0, 0).unwrap();
-            plane.write_word(0, 0, 0, number);
-            chain.send(image).rendered(mode, id)
-        };
-        let (first, second) = (frame(1, None, 11), frame(2, None, 12));
-        first();
-        assert!(display.frames.lock().is_empty() && !chain.wait_for(11, 0).unwrap(), "a later frame is rendered");
-        second();
-        assert!(chain.wait_for(12, 0).unwrap());
-        // A frame of another mode is shown though a later one is rendered. Finally, all images are
-        // free.
-        let frames = [
-            Box::new(frame(3, None, 0)) as Box<dyn FnOnce()>,
-            Box::new(frame(4, Some(vk::PresentModeKHR::FIFO), 0)),
-            Box::new(frame(5, Some(FIFO_LATEST_READY), 0)),
-            Box::new(frame(6, None, 0)),
-        ];
-        frames.into_iter().for_each(|show| show());
-        assert_eq!(*display.frames.lock(), [2, 4, 6]);
-        assert_eq!((0..6).filter(|_| chain.acquire(0, None, None).unwrap().is_some()).count(), 5);
-    }
-
-    /// Returns a swapchain with timing on a display that records frames.
-    fn timed(device: &Device, refresh: Refresh, mode: vk::PresentModeKHR) -> (Arc<Display>, Arc<Swapchain>) {
-        let display = Arc::new(Display { refresh, frames: Mutex::default(), asked: 0.into() });
-        let desc = desc_of(vk::Format::B8G8R8A8_UNORM, vk::CompositeAlphaFlagsKHR::OPAQUE);
-        let desc = SwapchainDesc { mode, has_timing: true, ..desc };
-        (display.clone(), Swapchain::new(device, display, desc, None).unwrap())
-    }
-
-    /// Sends a frame with a target time, and returns the function that shows it.
-    fn frame_at(chain: &Arc<Swapchain>, target: u64) -> impl FnOnce() + Send + use<> {
-        let image = chain.acquire(0, None, None).unwrap().unwrap();
-        let plane = chain.images()[image as usize].plane(vk::ImageAspectFlags::COLOR, 0, 0).unwrap();
-        plane.write_word(0, 0, 0, image + 1);
-        let mut sent = chain.send(image);
-        let domain = timing::SWAPCHAIN_LOCAL;
-        sent.set_timing(TimingRequest { target, flags: Default::default(), stages: Default::default(), domain }, 0)
-            .unwrap();
-        sent.rendered(None, 0)
-    }
-
-    /// A time that no test waits for.
-    const NEVER: u64 = u64::MAX;
-
-    #[test]
-    fn a_frame_waits_for_its_target_time_unless_the_wait_must_end() {
-        let device = device();
-        let (display, chain) = timed(&device, Refresh::None, vk::PresentModeKHR::FIFO);
-        let target = clock::monotonic() + 30_000_000;
-        frame_at(&chain, target)();
-        assert!(clock::monotonic() >= target && display.frames.lock().len() == 1);
-        // Other modes have no target times.
-        let (free, immediate) = timed(&device, Refresh::None, vk::PresentModeKHR::IMMEDIATE);
-        frame_at(&immediate, NEVER)();
-        assert_eq!(free.frames.lock().len(), 1);
-        let shows = std::thread::spawn(frame_at(&chain, NEVER));
-        while chain.state.lock().scheduled.is_empty() {
-            std::thread::yield_now();
-        }
-        chain.close();
-        shows.join().unwrap();
-        assert_eq!(display.frames.lock().len(), 2, "a closed swapchain shows its last frames");
-        let (_, lost) = timed(&device, Refresh::None, vk::PresentModeKHR::FIFO);
-        let shows = std::thread::spawn(frame_at(&lost, NEVER));
-        device.health().lose("for a test");
-        shows.join().unwrap();
-    }
-
-    #[test]
-    fn a_later_frame_that_is_not_due_replaces_none() {
-        let device = device();
-        for (target, shown) in [(NEVER, 2), (1, 1)] {
-            let (display, chain) = timed(&device, Refresh::Reported(None), FIFO_LATEST_READY);
-            let (first, second) = (frame_at(&chain, 1), frame_at(&chain, target));
-            first();
-            let shows = std::thread::spawn(second);
-            chain.close();
-            shows.join().unwrap();
-            assert_eq!(display.frames.lock().len(), shown);
-        }
-    }
-}
+mod tests;

@@ -11,6 +11,9 @@ use sys::{Handle as _, PresentStageFlagsEXT as Stages};
 use vitric_vulkan::names::EXT_PRESENT_TIMING_NAME;
 use vitric_vulkan::{Newer, SwapchainTimeDomainPropertiesEXT, Vocabulary, commands, sys};
 
+/// Longest wait for an image, in nanoseconds.
+const TIMEOUT: u64 = 10_000_000_000;
+
 /// Numbers of the time domains, which are also their identifiers.
 const STAGE_LOCAL: u64 = 1_000_208_000;
 const SWAPCHAIN_LOCAL: u64 = 1_000_208_001;
@@ -57,22 +60,59 @@ impl Application {
         }
     }
 
-    /// Presents an image.
+    /// Acquires an image and presents it.
     fn present(&self, timing: sys::PresentTimingInfoEXT) -> Result<bool, vk::Result> {
-        let timings = [timing];
-        let timings =
-            sys::PresentTimingsInfoEXT { swapchain_count: 1, timing_infos: timings.as_ptr(), ..Default::default() };
+        self.present_image(self.acquire()?, timing)
+    }
+
+    fn acquire(&self) -> Result<u32, vk::Result> {
         // SAFETY: the handles are alive, and the fence is waited for.
         unsafe {
             let (image, _) =
-                self.swapchains.acquire_next_image(self.chain, u64::MAX, vk::Semaphore::null(), self.fence)?;
+                self.swapchains.acquire_next_image(self.chain, TIMEOUT, vk::Semaphore::null(), self.fence)?;
             self.driver.device.wait_for_fences(&[self.fence], true, u64::MAX)?;
             self.driver.device.reset_fences(&[self.fence])?;
-            let (chains, images) = ([self.chain], [image]);
-            let mut info = vk::PresentInfoKHR::default().swapchains(&chains).image_indices(&images);
-            info.p_next = (&raw const timings).cast();
-            self.swapchains.queue_present(self.driver.queue, &info)
+            Ok(image)
         }
+    }
+
+    fn present_image(&self, image: u32, timing: sys::PresentTimingInfoEXT) -> Result<bool, vk::Result> {
+        let timings = [timing];
+        let timings =
+            sys::PresentTimingsInfoEXT { swapchain_count: 1, timing_infos: timings.as_ptr(), ..Default::default() };
+        let (chains, images) = ([self.chain], [image]);
+        let mut info = vk::PresentInfoKHR::default().swapchains(&chains).image_indices(&images);
+        info.p_next = (&raw const timings).cast();
+        // SAFETY: the handles are alive.
+        unsafe { self.swapchains.queue_present(self.driver.queue, &info) }
+    }
+
+    /// Waits until all frames are shown, and acquires all images. Returns the images.
+    fn acquire_all(&self) -> Vec<u32> {
+        // SAFETY: the swapchain is alive.
+        let count = unsafe { self.swapchains.get_swapchain_images(self.chain) }.unwrap().len();
+        (0..count).map(|_| self.acquire().unwrap()).collect()
+    }
+
+    /// Reads the timing of one frame, if there is one, with the times of its stages. Returns the
+    /// number of timings.
+    fn read_stages(&self, times: &mut [sys::PresentStageTimeEXT; 4]) -> usize {
+        let past = command!(self.driver, vkGetPastPresentationTimingEXT, PFN_vkGetPastPresentationTimingEXT);
+        let mut timing = sys::PastPresentationTimingEXT {
+            present_stage_count: 4,
+            present_stages: times.as_mut_ptr(),
+            ..Default::default()
+        };
+        let mut all = Newer(sys::PastPresentationTimingPropertiesEXT {
+            presentation_timing_count: 1,
+            presentation_timings: &raw mut timing,
+            ..Default::default()
+        });
+        let swapchain = sys::SwapchainKHR::from_raw(self.chain.as_raw());
+        let info = Newer(sys::PastPresentationTimingInfoEXT { swapchain, ..Default::default() });
+        // SAFETY: the structures are valid.
+        unsafe { past(self.driver.device.handle(), &raw const info, &raw mut all) }.result().unwrap();
+        all.presentation_timing_count as usize
     }
 
     fn resize(&self, slots: u32) -> vk::Result {
@@ -125,7 +165,11 @@ fn requests_are_checked() {
         (sys::PresentTimingInfoEXT { target_time: 1, time_domain_id: 0, ..nothing() }, "timeDomainId"),
         (sys::PresentTimingInfoEXT { target_time: 1, time_domain_id: STAGE_LOCAL, ..nothing() }, "DomainPresentStage"),
         (
-            sys::PresentTimingInfoEXT { present_stage_queries: Stages::IMAGE_FIRST_PIXEL_VISIBLE, ..nothing() },
+            sys::PresentTimingInfoEXT {
+                // SAFETY: the driver checks the bits.
+                present_stage_queries: unsafe { Stages::from_bits_unchecked(1 << 4) },
+                ..nothing()
+            },
             "presentStageQueries",
         ),
     ];
@@ -134,9 +178,8 @@ fn requests_are_checked() {
     }
     let timed = sys::PresentTimingInfoEXT { present_stage_queries: Stages::IMAGE_FIRST_PIXEL_OUT, ..nothing() };
     assert_eq!(application.present(timed), Ok(false), "refused frames have no slots");
+    application.acquire_all();
     let (device, chain) = (application.driver.device.handle(), application.chain);
-    // SAFETY: the device is alive.
-    unsafe { application.driver.device.device_wait_idle() }.unwrap();
     let past = command!(application.driver, vkGetPastPresentationTimingEXT, PFN_vkGetPastPresentationTimingEXT);
     let raw = sys::SwapchainKHR::from_raw(chain.as_raw());
     let info = |swapchain| Newer(sys::PastPresentationTimingInfoEXT { swapchain, ..Default::default() });
@@ -166,6 +209,55 @@ fn requests_are_checked() {
         application.assert_refused(past(device, &info(stale), &raw mut all).result(), "expected a live");
         assert_eq!(past(device, std::ptr::null(), &raw mut all), vk::Result::ERROR_UNKNOWN);
         assert_eq!(past(device, &info(raw), std::ptr::null_mut()), vk::Result::ERROR_UNKNOWN);
+    }
+    application.close();
+}
+
+/// A frame for which the queue has no slot is refused. Its image can be presented again without
+/// acquiring it, and each image can be acquired once afterwards.
+#[test]
+fn refused_images_can_be_presented_again() {
+    let application = Application::start(true);
+    let timed = sys::PresentTimingInfoEXT { present_stage_queries: Stages::IMAGE_FIRST_PIXEL_OUT, ..nothing() };
+    let full = vk::Result::from_raw(sys::Result::ERROR_PRESENT_TIMING_QUEUE_FULL_EXT.as_raw());
+    let never = sys::PresentTimingInfoEXT { target_time: u64::MAX, ..nothing() };
+    for again in [nothing(), timed, never] {
+        assert_eq!(application.resize(0), vk::Result::SUCCESS);
+        let image = application.acquire().unwrap();
+        assert_eq!(application.present_image(image, timed), Err(full));
+        assert_eq!(application.resize(1), vk::Result::SUCCESS);
+        assert_eq!(application.present_image(image, again), Ok(false));
+        if again.target_time > 0 {
+            let other = application.acquire().unwrap();
+            assert_ne!(other, image, "the image waits to be shown");
+            break;
+        }
+        let mut images = application.acquire_all();
+        images.sort_unstable();
+        assert!(images.windows(2).all(|pair| pair[0] < pair[1]), "{images:?}");
+        for image in images {
+            assert_eq!(application.present_image(image, nothing()), Ok(false));
+        }
+        assert_eq!(
+            application.read_stages(&mut Default::default()),
+            usize::from(again.present_stage_queries == timed.present_stage_queries)
+        );
+    }
+    application.close();
+}
+
+/// The time of a stage that the surface does not report is 0.
+#[test]
+fn unknown_stages_have_the_time_0() {
+    let application = Application::start(true);
+    assert_eq!(application.resize(1), vk::Result::SUCCESS);
+    let timed = sys::PresentTimingInfoEXT { present_stage_queries: Stages::all(), ..nothing() };
+    assert_eq!(application.present(timed), Ok(false));
+    application.acquire_all();
+    let mut times = [sys::PresentStageTimeEXT::default(); 4];
+    assert_eq!(application.read_stages(&mut times), 1);
+    for time in times {
+        assert_eq!(time.time == 0, time.stage == Stages::IMAGE_FIRST_PIXEL_VISIBLE, "{time:?}");
     }
     application.close();
 }

@@ -238,7 +238,12 @@ unsafe fn present(application: &Application, count: u32) -> Duration {
             let info = vk::PresentInfoKHR::default().swapchains(&chains).image_indices(&images);
             swapchains.queue_present(queue, &info).unwrap();
         }
-        device.device_wait_idle().unwrap();
+        // An image is free after its frame is shown.
+        for _ in 0..swapchains.get_swapchain_images(chain).unwrap().len() {
+            swapchains.acquire_next_image(chain, 10_000_000_000, vk::Semaphore::null(), fence).unwrap();
+            device.wait_for_fences(&[fence], true, u64::MAX).unwrap();
+            device.reset_fences(&[fence]).unwrap();
+        }
         let elapsed = begin.elapsed();
         device.destroy_fence(fence, None);
         swapchains.destroy_swapchain(chain, None);

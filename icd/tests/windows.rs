@@ -158,12 +158,20 @@ impl Application {
         // outlives the surface.
         unsafe {
             let entry = ash::Entry::from_static_fn(functions);
-            let names = [ash::khr::surface::NAME, ash::khr::xcb_surface::NAME, ash::khr::xlib_surface::NAME];
+            let names = [
+                ash::khr::surface::NAME,
+                ash::khr::xcb_surface::NAME,
+                ash::khr::xlib_surface::NAME,
+                ash::khr::get_surface_capabilities2::NAME,
+                ash::ext::surface_maintenance1::NAME,
+            ];
             let names = names.map(|name| name.as_ptr());
             let info = vk::InstanceCreateInfo::default().enabled_extension_names(&names);
             let instance = entry.create_instance(&info, None).unwrap();
             let physical = instance.enumerate_physical_devices().unwrap()[0];
-            let names = [ash::khr::swapchain::NAME, names::EXT_PRESENT_TIMING_NAME].map(|name| name.as_ptr());
+            let names =
+                [ash::khr::swapchain::NAME, ash::ext::swapchain_maintenance1::NAME, names::EXT_PRESENT_TIMING_NAME];
+            let names = names.map(|name| name.as_ptr());
             let priorities = [1.0];
             let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
             let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
@@ -231,21 +239,26 @@ impl Application {
 
     /// Shows one frame of a colour and waits for it. Returns the error of acquiring or presenting.
     fn show(&self, swapchain: vk::SwapchainKHR, color: [f32; 4]) -> Result<(), vk::Result> {
-        let (pool, presented) = self.send(swapchain, color)?;
-        // SAFETY: the queue is idle before the pool is destroyed.
+        // SAFETY: the frame is shown before the fence and the pool are destroyed.
         unsafe {
-            self.device.queue_wait_idle(self.queue)?;
-            self.device.destroy_command_pool(pool, None);
+            let shown = self.device.create_fence(&vk::FenceCreateInfo::default(), None)?;
+            let sent = self.send(swapchain, color, shown);
+            if let Ok((pool, _)) = sent {
+                self.device.wait_for_fences(&[shown], true, u64::MAX)?;
+                self.device.destroy_command_pool(pool, None);
+            }
+            self.device.destroy_fence(shown, None);
+            sent?.1
         }
-        presented
     }
 
     /// Renders and presents a frame of a colour. Returns its command pool and the result of
-    /// presenting.
+    /// presenting. The fence, or a null handle, is signaled when the frame is shown.
     fn send(
         &self,
         swapchain: vk::SwapchainKHR,
         color: [f32; 4],
+        shown: vk::Fence,
     ) -> Result<(vk::CommandPool, Result<(), vk::Result>), vk::Result> {
         let device = &self.device;
         // SAFETY: valid usage throughout.
@@ -282,7 +295,8 @@ impl Application {
                 vk::Fence::null(),
             )?;
             let (chains, indices) = ([swapchain], [image]);
-            let info = vk::PresentInfoKHR::default().swapchains(&chains).image_indices(&indices);
+            let mut shown = vk::SwapchainPresentFenceInfoEXT::default().fences(std::slice::from_ref(&shown));
+            let info = vk::PresentInfoKHR::default().swapchains(&chains).image_indices(&indices).push_next(&mut shown);
             Ok((pool, self.swapchains.queue_present(self.queue, &info).map(drop)))
         }
     }
@@ -497,8 +511,8 @@ fn timing_follows_the_window() {
         let mut info = vk::PresentInfoKHR::default().swapchains(&chains).image_indices(&indices);
         info.p_next = (&raw const timings).cast();
         swapchains.queue_present(application.queue, &info).unwrap();
-        application.connection.destroy_window(application.window).unwrap().check().unwrap();
         device.queue_wait_idle(application.queue).unwrap();
+        application.connection.destroy_window(application.window).unwrap().check().unwrap();
         let code = get(device.handle(), swapchain, &raw mut properties, &raw mut counter);
         assert_eq!(code, vk::Result::ERROR_SURFACE_LOST_KHR);
     }
@@ -520,7 +534,7 @@ fn the_last_frame_before_the_end_is_shown() {
         let mut pools = Vec::new();
         for frame in 0..7u8 {
             let color = [f32::from(frame) / 255.0, f32::from(u8::from(retires)), 1.0, 1.0];
-            let (pool, presented) = application.send(swapchain, color).unwrap();
+            let (pool, presented) = application.send(swapchain, color, vk::Fence::null()).unwrap();
             presented.unwrap();
             pools.push(pool);
         }

@@ -18,8 +18,6 @@ pub enum Job {
     Signal(Arc<Payload>),
     /// Shows a frame.
     Present(FrameReady),
-    /// Signals the payload after all frames are shown, too.
-    Idle(Arc<Payload>),
 }
 
 impl Job {
@@ -29,7 +27,7 @@ impl Job {
             Self::Batch(batch) => {
                 batch.signals.iter().any(|(signaled, to)| Arc::ptr_eq(signaled, payload) && *to >= value)
             }
-            Self::Signal(signaled) | Self::Idle(signaled) => Arc::ptr_eq(signaled, payload),
+            Self::Signal(signaled) => Arc::ptr_eq(signaled, payload),
             Self::Present(_) => false,
         }
     }
@@ -57,8 +55,6 @@ struct State {
     begun: u64,
     /// True while a thread executes a job.
     is_busy: bool,
-    /// True after the first frame. Only the worker knows when frames are shown.
-    has_presented: bool,
     is_closed: bool,
 }
 
@@ -149,7 +145,6 @@ impl Jobs {
         let is_ready = match state.waiting.front() {
             Some(Job::Batch(batch)) => batch.waits.iter().all(|(semaphore, value)| semaphore.has_reached(*value)),
             Some(Job::Signal(_)) => true,
-            Some(Job::Idle(_)) => !state.has_presented,
             Some(Job::Present(_)) | None => false,
         };
         let begins = is_ready && !state.is_busy && state.begun <= last;
@@ -168,7 +163,6 @@ impl State {
         let job = self.waiting.pop_front()?;
         self.begun += 1;
         self.is_busy = true;
-        self.has_presented |= matches!(job, Job::Present(_));
         Some(job)
     }
 }
@@ -233,14 +227,10 @@ mod tests {
 
     #[test]
     fn frames_are_left_to_the_worker() {
-        let (jobs, done) = (Jobs::default(), fence());
-        push(&jobs, Job::Idle(done.clone()));
-        assert!(jobs.try_next(u64::MAX).is_some());
+        let jobs = Jobs::default();
         push(&jobs, Job::Present(Box::new(|| Box::new(|| ()))));
         assert!(jobs.try_next(u64::MAX).is_none());
         assert!(matches!(jobs.next(), Some((Job::Present(_), _))));
-        push(&jobs, Job::Idle(done));
-        assert!(jobs.try_next(u64::MAX).is_none(), "the frame may not be shown");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! `VK_EXT_present_timing`.
 
 use std::collections::VecDeque;
-use std::sync::Weak;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use ash::vk;
@@ -68,11 +68,16 @@ pub struct TimingRequest {
 }
 
 impl TimingRequest {
+    /// Returns true if the target is a distance from the previous frame.
+    pub(super) fn is_relative(&self) -> bool {
+        self.flags.contains(Flags::PRESENT_AT_RELATIVE_TIME)
+    }
+
     /// Returns the earliest time at which the frame may be shown: `None` for no target, and for a
     /// distance from a previous frame that does not exist. `previous` is the time at which that
     /// frame was shown.
     pub(super) fn due(&self, previous: Option<u64>, refresh: Refresh) -> Option<u64> {
-        let target = match (self.target, self.flags.contains(Flags::PRESENT_AT_RELATIVE_TIME)) {
+        let target = match (self.target, self.is_relative()) {
             (0, _) => return None,
             (target, false) => target,
             (distance, true) => previous?.saturating_add(distance),
@@ -228,12 +233,18 @@ impl TimingQueue {
 /// Receiver of a display's report about a frame. Dropping it tells that there is none.
 #[derive(Debug)]
 pub struct FrameReport {
-    pub(super) chain: Weak<Swapchain>,
+    chain: Weak<Swapchain>,
     /// Slot of the timing queue, if the application requests times of the frame.
-    pub(super) slot: Option<u64>,
+    slot: Option<u64>,
 }
 
 impl FrameReport {
+    /// Returns the receiver for a frame.
+    pub(super) fn new(chain: &Arc<Swapchain>, slot: Option<u64>) -> Self {
+        chain.state.lock().reports += 1;
+        Self { chain: Arc::downgrade(chain), slot }
+    }
+
     /// Records the time at which the frame became visible.
     pub fn visible(&self, time: u64) {
         let Some(chain) = self.chain.upgrade() else { return };
@@ -250,7 +261,11 @@ impl FrameReport {
 impl Drop for FrameReport {
     fn drop(&mut self) {
         if let Some(chain) = self.chain.upgrade() {
-            self.record(&mut chain.state.lock().timings, 0);
+            let mut state = chain.state.lock();
+            state.reports -= 1;
+            self.record(&mut state.timings, 0);
+            drop(state);
+            chain.freed.notify_all();
         }
     }
 }

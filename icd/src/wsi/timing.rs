@@ -139,12 +139,11 @@ pub fn request(
     check_flag(call, object, chain)?;
     let domain = domain(call, object, "VkPresentTimingInfoEXT", info.time_domain_id)?;
     check::value(call, object, "VkPresentTimingInfoEXT", |check| {
-        check.bits("presentStageQueries", stages.bits().into(), chain.stages().bits().into())?;
+        let known = sys::PresentStageFlagsEXT::all().bits().into();
+        check.bits("presentStageQueries", stages.bits().into(), known)?;
         let stage = info.target_time_domain_present_stage.bits().into();
         match domain == PRESENT_STAGE_LOCAL && target > 0 {
-            true => {
-                check.one_bit("targetTimeDomainPresentStage", stage, sys::PresentStageFlagsEXT::all().bits().into())
-            }
+            true => check.one_bit("targetTimeDomainPresentStage", stage, known),
             false => Ok(()),
         }
     })?;
