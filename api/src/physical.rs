@@ -433,16 +433,23 @@ pub fn image_format_properties(image: ImageKind) -> Option<vk::ImageFormatProper
         && !linear
         && features.intersects(attachment)
         && !cube
-        && !image.usage.contains(vk::ImageUsageFlags::FRAGMENT_SHADING_RATE_ATTACHMENT_KHR);
+        && !image.usage.intersects(RATES);
+    let has_one_level = linear || info.is_planar() || image.flags.contains(vk::ImageCreateFlags::SUBSAMPLED_EXT);
     Some(vk::ImageFormatProperties {
         max_extent,
-        max_mip_levels: if linear || info.is_planar() { 1 } else { 32 - max_extent.width.leading_zeros() },
+        max_mip_levels: if has_one_level { 1 } else { 32 - max_extent.width.leading_zeros() },
         max_array_layers: if volume || linear { 1 } else { MAX_LAYERS },
         sample_counts: if multisampled { sample_counts() } else { vk::SampleCountFlags::TYPE_1 },
         // The specification requires at least 2^31 bytes, for any heap.
         max_resource_size: max_buffer_bytes().max(1 << 31),
     })
 }
+
+/// Usages of images whose texels set fragment sizes.
+const RATES: vk::ImageUsageFlags = vk::ImageUsageFlags::from_raw(
+    vk::ImageUsageFlags::FRAGMENT_SHADING_RATE_ATTACHMENT_KHR.as_raw()
+        | vk::ImageUsageFlags::FRAGMENT_DENSITY_MAP_EXT.as_raw(),
+);
 
 /// Returns the supported fragment sizes in the order that Vulkan requires, with the sample counts
 /// that each supports.
@@ -549,15 +556,16 @@ fn is_refused(image: ImageKind, info: &format::FormatInfo) -> bool {
     let two_dimensional = image.kind == vk::ImageType::TYPE_2D;
     let linear = image.is_in_rows();
     let has = |flags| image.flags.contains(flags);
-    let sizes = image.usage.contains(vk::ImageUsageFlags::FRAGMENT_SHADING_RATE_ATTACHMENT_KHR);
+    let cube = has(vk::ImageCreateFlags::CUBE_COMPATIBLE);
     has(sparse)
         || (has(vk::ImageCreateFlags::PROTECTED) && is_shared(image))
-        || (sizes && !two_dimensional)
+        || (image.usage.intersects(RATES) && !two_dimensional)
+        || (has(vk::ImageCreateFlags::SUBSAMPLED_EXT) && (linear || cube || !two_dimensional))
         || (has(vk::ImageCreateFlags::TYPE_2D_ARRAY_COMPATIBLE) && image.kind != vk::ImageType::TYPE_3D)
         || (has(vk::ImageCreateFlags::TYPE_2D_VIEW_COMPATIBLE_EXT) && image.kind != vk::ImageType::TYPE_3D)
         || (has(vk::ImageCreateFlags::BLOCK_TEXEL_VIEW_COMPATIBLE) && info.compression.is_none())
         || (info.is_planar() && (!two_dimensional || has(vk::ImageCreateFlags::DISJOINT)))
-        || (image.flags.contains(vk::ImageCreateFlags::CUBE_COMPATIBLE) && !two_dimensional)
+        || (cube && !two_dimensional)
         || (info.is_depth_stencil() && image.kind == vk::ImageType::TYPE_3D)
         || (info.compression.is_some() && image.kind == vk::ImageType::TYPE_1D)
         || (linear && !two_dimensional)
@@ -573,6 +581,7 @@ fn usages(features: F) -> vk::ImageUsageFlags {
         (F::COLOR_ATTACHMENT, U::COLOR_ATTACHMENT | attachment),
         (F::DEPTH_STENCIL_ATTACHMENT, U::DEPTH_STENCIL_ATTACHMENT | attachment),
         (F::FRAGMENT_SHADING_RATE_ATTACHMENT_KHR, U::FRAGMENT_SHADING_RATE_ATTACHMENT_KHR),
+        (F::FRAGMENT_DENSITY_MAP_EXT, U::FRAGMENT_DENSITY_MAP_EXT),
         (F::TRANSFER_SRC, U::TRANSFER_SRC),
         (F::TRANSFER_DST, U::TRANSFER_DST | U::HOST_TRANSFER_EXT),
     ];
@@ -620,5 +629,31 @@ mod tests {
         let srgb = ImageKind { format: vk::Format::R8G8B8A8_SRGB, usage: storage, ..kind };
         assert!(image_format_properties(srgb).is_none());
         assert!(image_format_properties(ImageKind { flags: extended, ..srgb }).is_some());
+    }
+
+    #[test]
+    fn density_maps_and_subsampled_images_are_flat() {
+        let map = ImageKind {
+            format: vk::Format::R8G8_UNORM,
+            kind: vk::ImageType::TYPE_2D,
+            tiling: vk::ImageTiling::OPTIMAL,
+            usage: vk::ImageUsageFlags::FRAGMENT_DENSITY_MAP_EXT,
+            flags: vk::ImageCreateFlags::empty(),
+        };
+        let found = image_format_properties(map).unwrap();
+        assert_eq!(found.sample_counts, vk::SampleCountFlags::TYPE_1);
+        assert!(found.max_array_layers > 1 && found.max_mip_levels > 1);
+        assert!(image_format_properties(ImageKind { kind: vk::ImageType::TYPE_3D, ..map }).is_none());
+        assert!(image_format_properties(ImageKind { format: vk::Format::R8_UNORM, ..map }).is_none());
+        let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::SAMPLED;
+        let subsampled = ImageKind { usage, flags: vk::ImageCreateFlags::SUBSAMPLED_EXT, ..map };
+        assert_eq!(image_format_properties(subsampled).unwrap().max_mip_levels, 1);
+        for refused in [
+            ImageKind { tiling: vk::ImageTiling::LINEAR, ..subsampled },
+            ImageKind { kind: vk::ImageType::TYPE_3D, ..subsampled },
+            ImageKind { flags: subsampled.flags | vk::ImageCreateFlags::CUBE_COMPATIBLE, ..subsampled },
+        ] {
+            assert!(image_format_properties(refused).is_none(), "{:?} {:?}", refused.kind, refused.flags);
+        }
     }
 }

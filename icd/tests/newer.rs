@@ -193,6 +193,90 @@ fn sizes_of_fragments_may_be_anything() {
     driver.close();
 }
 
+/// Density maps that do not exist, and views and samplers that density maps do not allow.
+#[test]
+fn density_maps_may_be_anything() {
+    let names = [
+        vk::KHR_DYNAMIC_RENDERING_NAME,
+        vk::KHR_MULTIVIEW_NAME,
+        vk::KHR_MAINTENANCE2_NAME,
+        vk::KHR_CREATE_RENDERPASS2_NAME,
+        vk::EXT_FRAGMENT_DENSITY_MAP_NAME,
+        vk::EXT_FRAGMENT_DENSITY_MAP2_NAME,
+    ];
+    let driver = Driver::open_with(&names);
+    heard(&driver);
+    let rendering = khr::dynamic_rendering::Device::new(&driver.instance, &driver.device);
+    let stale = vk::ImageView::from_raw(0x0500_0000_1000_0007);
+    let mut map = vk::RenderingFragmentDensityMapAttachmentInfoEXT::default().image_view(stale);
+    // SAFETY: usage is valid except for values that the driver checks.
+    driver
+        .run(|_, commands| unsafe {
+            rendering.cmd_begin_rendering(commands, &vk::RenderingInfo::default().push_next(&mut map));
+            rendering.cmd_end_rendering(commands);
+        })
+        .unwrap();
+    assert_eq!(heard(&driver), 1);
+    let missing = vk::AttachmentReference { attachment: 3, ..Default::default() };
+    let mut map = vk::RenderPassFragmentDensityMapCreateInfoEXT::default().fragment_density_map_attachment(missing);
+    let subpasses = [vk::SubpassDescription::default()];
+    let info = vk::RenderPassCreateInfo::default().subpasses(&subpasses).push_next(&mut map);
+    // SAFETY: the info is valid except for values that the driver checks.
+    assert_eq!(unsafe { driver.device.create_render_pass(&info, None) }.unwrap_err(), vk::Result::ERROR_UNKNOWN);
+    assert_eq!(heard(&driver), 1);
+    let clamp = vk::SamplerAddressMode::CLAMP_TO_EDGE;
+    let sampler = vk::SamplerCreateInfo::default().flags(vk::SamplerCreateFlags::SUBSAMPLED_EXT);
+    let sampler = sampler.address_mode_u(clamp).address_mode_v(clamp);
+    let wrong = [
+        (sampler.min_filter(vk::Filter::LINEAR), "minFilter"),
+        (sampler.mipmap_mode(vk::SamplerMipmapMode::LINEAR), "mipmapMode"),
+        (sampler.max_lod(1.0), "maxLod"),
+        (sampler.address_mode_v(vk::SamplerAddressMode::REPEAT), "addressModeV"),
+        (sampler.anisotropy_enable(true), "anisotropyEnable"),
+        (sampler.compare_enable(true), "compareEnable"),
+        (sampler.unnormalized_coordinates(true), "unnormalizedCoordinates"),
+    ];
+    let flags = vk::ImageViewCreateFlags::FRAGMENT_DENSITY_MAP_DYNAMIC_EXT
+        | vk::ImageViewCreateFlags::FRAGMENT_DENSITY_MAP_DEFERRED_EXT;
+    let view = vk::ImageViewCreateInfo::default().format(vk::Format::R8G8_UNORM).flags(flags);
+    // SAFETY: the infos are valid except for values that the driver checks.
+    unsafe {
+        driver.device.create_sampler(&sampler, None).unwrap();
+        for (info, field) in wrong {
+            assert!(driver.device.create_sampler(&info, None).is_err(), "{field}");
+            assert!(driver.last_message().contains(field), "{}", driver.last_message());
+        }
+        assert!(driver.device.create_image_view(&view, None).is_err());
+    }
+    assert!(driver.last_message().contains("dynamic or deferred"), "{}", driver.last_message());
+    driver.close();
+}
+
+#[test]
+fn density_maps_together_with_shading_rates_are_warned_of() {
+    let driver = Driver::open();
+    let priorities = [1.0];
+    let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
+    let create = |has_rates| {
+        let mut maps = vk::PhysicalDeviceFragmentDensityMapFeaturesEXT::default().fragment_density_map(true);
+        let mut rates = vk::PhysicalDeviceFragmentShadingRateFeaturesKHR::default();
+        rates = rates.attachment_fragment_shading_rate(has_rates);
+        let names = [vk::EXT_FRAGMENT_DENSITY_MAP_NAME.as_ptr()];
+        let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
+        let info = info.push_next(&mut maps).push_next(&mut rates);
+        heard(&driver);
+        // SAFETY: usage is valid except for the features, and the device is destroyed at once.
+        unsafe {
+            driver.instance.create_device(driver.physical, &info, None).unwrap().destroy_device(None);
+        }
+    };
+    create(true);
+    assert!(driver.last_message().contains("fragmentDensityMap"), "{}", driver.last_message());
+    create(false);
+    assert_eq!(driver.last_message(), "");
+    driver.close();
+}
+
 /// Regions of indirect copies at any address, with any stride and of any number. Regions inside of
 /// memory that name unknown addresses are dropped.
 #[test]

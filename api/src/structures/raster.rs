@@ -2,7 +2,7 @@
 //! versions.
 
 use ash::vk;
-use vitric_gpu::raster::{MAX_COVERAGE, MAX_SAMPLES, Rate, SUBPIXEL_BITS, TEXEL_SIZES, UNITS};
+use vitric_gpu::raster::{DENSITY_TEXEL_SIZES, MAX_COVERAGE, MAX_SAMPLES, Rate, SUBPIXEL_BITS, TEXEL_SIZES, UNITS};
 use vitric_ir::interface::{FEEDBACK_BUFFERS, FEEDBACK_STRIDE, STREAMS};
 use vitric_vulkan::{
     Newer, PhysicalDeviceLegacyVertexAttributesPropertiesEXT, PhysicalDevicePrimitiveRestartIndexFeaturesEXT, sys,
@@ -25,6 +25,13 @@ pub(super) fn features(to: &mut impl Structures) {
             .primitive_fragment_shading_rate(true)
             .attachment_fragment_shading_rate(true),
     );
+    to.put(
+        vk::PhysicalDeviceFragmentDensityMapFeaturesEXT::default()
+            .fragment_density_map(true)
+            .fragment_density_map_dynamic(true)
+            .fragment_density_map_non_subsampled_images(true),
+    );
+    to.put(vk::PhysicalDeviceFragmentDensityMap2FeaturesEXT::default().fragment_density_map_deferred(true));
     to.put(
         vk::PhysicalDeviceMultisampledRenderToSingleSampledFeaturesEXT::default()
             .multisampled_render_to_single_sampled(true),
@@ -82,6 +89,19 @@ pub(super) fn properties(to: &mut impl Structures) {
     // Vertices are in the order of primitive assembly, with the provoking vertex first or last.
     to.put(vk::PhysicalDeviceFragmentShaderBarycentricPropertiesKHR::default());
     to.put(fragment_shading_rate());
+    let [least, most] = DENSITY_TEXEL_SIZES.map(square);
+    to.put(
+        vk::PhysicalDeviceFragmentDensityMapPropertiesEXT::default()
+            .min_fragment_density_texel_size(least)
+            .max_fragment_density_texel_size(most),
+    );
+    // A subsampled image is stored like others, and loads keep its texels.
+    to.put(
+        vk::PhysicalDeviceFragmentDensityMap2PropertiesEXT::default()
+            .subsampled_loads(true)
+            .max_subsampled_array_layers(physical::limits().max_image_array_layers)
+            .max_descriptor_set_subsampled_samplers(physical::limits().max_descriptor_set_samplers),
+    );
     to.put(mesh_shader());
     to.put(sample_locations());
     to.put(
@@ -163,12 +183,15 @@ fn sample_locations() -> vk::PhysicalDeviceSampleLocationsPropertiesEXT<'static>
         .variable_sample_locations(true)
 }
 
+fn square(side: u32) -> vk::Extent2D {
+    vk::Extent2D { width: side, height: side }
+}
+
 /// Returns the properties of fragment shading rates. All combinations are supported except
 /// fragment shader interlocks.
 fn fragment_shading_rate() -> vk::PhysicalDeviceFragmentShadingRatePropertiesKHR<'static> {
     let [width, height] = Rate::ALL[0].size();
     let [least, most] = TEXEL_SIZES;
-    let square = |side| vk::Extent2D { width: side, height: side };
     vk::PhysicalDeviceFragmentShadingRatePropertiesKHR::default()
         .min_fragment_shading_rate_attachment_texel_size(square(least))
         .max_fragment_shading_rate_attachment_texel_size(square(most))

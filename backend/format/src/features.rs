@@ -52,6 +52,9 @@ pub fn features(format: vk::Format) -> Features {
     if format == vk::Format::R8_UINT {
         optimal |= F::FRAGMENT_SHADING_RATE_ATTACHMENT_KHR;
     }
+    if format == vk::Format::R8G8_UNORM {
+        optimal |= F::FRAGMENT_DENSITY_MAP_EXT;
+    }
     Features { linear: image, optimal, buffer: buffer(info) }
 }
 
@@ -146,6 +149,7 @@ mod tests {
             (vk::Format::A1R5G5B5_UNORM_PACK16, rendered),
             (vk::Format::R8_UNORM, rendered),
             (vk::Format::R8_UINT, integer | F::FRAGMENT_SHADING_RATE_ATTACHMENT_KHR),
+            (vk::Format::R8G8_UNORM, rendered | F::FRAGMENT_DENSITY_MAP_EXT),
             (vk::Format::R8G8B8A8_UNORM, rendered | F::STORAGE_IMAGE),
             (vk::Format::R8G8B8A8_SRGB, rendered),
             (vk::Format::B8G8R8A8_SRGB, rendered),

@@ -118,13 +118,27 @@ pub struct ImplicitSamples {
     pub stencil: vk::ResolveModeFlags,
 }
 
-/// Attachment whose texels set fragment sizes. Source: `VK_KHR_fragment_shading_rate`.
+/// Attachment whose texels set fragment sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RateAttachment {
     /// The attachment, which is only read.
     pub attachment: u32,
-    /// Width and height in pixels of the area of a texel, powers of two.
-    pub texel: [u32; 2],
+    /// Meaning of its texels.
+    pub texels: RateTexels,
+}
+
+/// Meaning of the texels of a rate attachment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RateTexels {
+    /// Sizes, which are combined with those of draws and primitives. Source:
+    /// `VK_KHR_fragment_shading_rate`.
+    Sizes {
+        /// Width and height in pixels of the area of a texel, powers of two.
+        area: [u32; 2],
+    },
+    /// Densities, which alone set the sizes. The attachment is stretched over the framebuffer.
+    /// Source: `VK_EXT_fragment_density_map`.
+    Densities,
 }
 
 /// Resolve of depth and stencil. Source: `VK_KHR_depth_stencil_resolve`.
@@ -763,12 +777,13 @@ mod tests {
         assert!(pass(&[views, none.clone()]).is_none());
         for (number, good) in [(1, true), (2, false), (u32::MAX - 1, false)] {
             let one = || vec![None, Some(number)];
+            let rate = RateAttachment { attachment: number, texels: RateTexels::Densities };
             let subpasses = [
                 SubpassDesc { inputs: one(), ..none.clone() },
                 SubpassDesc { colors: one(), ..none.clone() },
                 SubpassDesc { resolves: one(), ..none.clone() },
                 SubpassDesc { depth_stencil: Some(number), ..none.clone() },
-                SubpassDesc { rate: Some(RateAttachment { attachment: number, texel: [8; 2] }), ..none.clone() },
+                SubpassDesc { rate: Some(rate), ..none.clone() },
             ];
             for subpass in subpasses {
                 assert_eq!(pass(&[none.clone(), subpass.clone()]).is_some(), good, "{subpass:?}");

@@ -313,6 +313,8 @@ impl Flattener<'_> {
             BuiltIn::DeviceIndex => Builtin::DeviceIndex,
             BuiltIn::PrimitiveShadingRateKHR => Builtin::PrimitiveShadingRateKhr,
             BuiltIn::ShadingRateKHR => Builtin::ShadingRateKhr,
+            BuiltIn::FragSizeEXT => Builtin::FragSize,
+            BuiltIn::FragInvocationCountEXT => Builtin::FragInvocationCount,
             BuiltIn::CullPrimitiveEXT => Builtin::CullPrimitive,
             BuiltIn::FullyCoveredEXT => Builtin::FullyCovered,
             BuiltIn::BaryCoordKHR => Builtin::BaryCoord,

@@ -148,6 +148,8 @@ features! {
         astc_decode: PhysicalDeviceASTCDecodeFeaturesEXT = EXT_ASTC_DECODE_MODE_NAME;
         astc_high_range: PhysicalDeviceTextureCompressionASTCHDRFeatures = EXT_TEXTURE_COMPRESSION_ASTC_HDR_NAME;
         fragment_rates: PhysicalDeviceFragmentShadingRateFeaturesKHR = KHR_FRAGMENT_SHADING_RATE_NAME;
+        density_maps: PhysicalDeviceFragmentDensityMapFeaturesEXT = EXT_FRAGMENT_DENSITY_MAP_NAME;
+        density_maps2: PhysicalDeviceFragmentDensityMap2FeaturesEXT = EXT_FRAGMENT_DENSITY_MAP2_NAME;
         bias_control: PhysicalDeviceDepthBiasControlFeaturesEXT = EXT_DEPTH_BIAS_CONTROL_NAME;
         clip_control: PhysicalDeviceDepthClipControlFeaturesEXT = EXT_DEPTH_CLIP_CONTROL_NAME;
         depth_clip: PhysicalDeviceDepthClipEnableFeaturesEXT = EXT_DEPTH_CLIP_ENABLE_NAME;
@@ -269,6 +271,21 @@ features! {
         restart_index: PhysicalDevicePrimitiveRestartIndexFeaturesEXT = EXT_PRIMITIVE_RESTART_INDEX_NAME;
         untyped: PhysicalDeviceShaderUntypedPointersFeaturesKHR = KHR_SHADER_UNTYPED_POINTERS_NAME;
         unified_layouts: PhysicalDeviceUnifiedImageLayoutsFeaturesKHR = KHR_UNIFIED_IMAGE_LAYOUTS_NAME;
+    }
+}
+
+impl Features {
+    /// Disables shading rates, or else density maps. A device cannot have both.
+    pub(super) fn choose_rates(&mut self, has_density_maps: bool) {
+        if !has_density_maps {
+            self.density_maps.fragment_density_map = vk::FALSE;
+            return;
+        }
+        let rates = &mut self.fragment_rates;
+        rates.pipeline_fragment_shading_rate = vk::FALSE;
+        rates.primitive_fragment_shading_rate = vk::FALSE;
+        rates.attachment_fragment_shading_rate = vk::FALSE;
+        self.meshes.primitive_fragment_shading_rate_mesh_shader = vk::FALSE;
     }
 }
 

@@ -38,6 +38,7 @@ fn begin_render_pass2(
         views: named_views(call, object, &info)?.unwrap_or_else(|| framebuffer.views.clone()),
         area: device_area(call, info.p_next).unwrap_or(info.render_area),
         layers: framebuffer.layers,
+        extent: framebuffer.extent,
         clears: call.slice(info.p_clear_values, info.clear_value_count).iter().map(clear_value).collect(),
     };
     recorder.record(Command::BeginPass(Box::new(begin)))

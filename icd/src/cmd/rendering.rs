@@ -9,7 +9,7 @@ use ash::vk::{self, ImageAspectFlags as Aspect, ResolveModeFlags as Mode};
 use vitric_api::{Error, Result};
 use vitric_entry::entry;
 use vitric_gpu::command::{Command, PassBegin};
-use vitric_gpu::state::{AttachmentDesc, ClearValue, DepthResolve, PassDesc, RateAttachment, SubpassDesc};
+use vitric_gpu::state::{AttachmentDesc, ClearValue, DepthResolve, PassDesc, RateAttachment, RateTexels, SubpassDesc};
 use vitric_memory::SurfaceView;
 use vitric_vulkan::{BeginCustomResolveInfoEXT, RenderingAttachmentFlagsInfoKHR, RenderingEndInfoKHR, sys};
 
@@ -37,7 +37,7 @@ fn begin_rendering(call: Call<'_>, recorder: Recorder<'_>, info: In<'_, vk::Rend
     let Attachments { descs, views, clears, .. } = attachments;
     let pass = PassDesc::new(descs, subpasses).ok_or(Error::Unknown)?;
     let area = device_area(call, info.p_next).unwrap_or(info.render_area);
-    let begin = PassBegin { pass: Arc::new(pass), views, area, layers: info.layer_count, clears };
+    let begin = PassBegin { pass: Arc::new(pass), views, area, layers: info.layer_count, extent: end_of(area), clears };
     recorder.record(Command::BeginPass(Box::new(begin)))
 }
 
@@ -67,6 +67,12 @@ fn set_rendering_input_attachment_indices(
     _: vk::CommandBuffer,
     _: *const vk::RenderingInputAttachmentIndexInfoKHR<'_>,
 ) {
+}
+
+/// Returns the width and height of the smallest framebuffer that contains an area.
+fn end_of(area: vk::Rect2D) -> [u32; 2] {
+    let end = |first: i32, size: u32| size.saturating_add_signed(first);
+    [end(area.offset.x, area.extent.width), end(area.offset.y, area.extent.height)]
 }
 
 /// Attachments of an instance, as they are collected.
@@ -122,7 +128,10 @@ impl Attachments<'_> {
         };
         let depth_stencil = self.depth_stencil(depth, stencil)?;
         let depth_resolve = self.depth_resolve(depth, stencil)?;
-        let rate = self.rate(call.find(info.p_next))?;
+        let rate = match self.density_map(call.find(info.p_next))? {
+            None => self.rate(call.find(info.p_next))?,
+            map => map,
+        };
         let first = SubpassDesc {
             colors: written,
             resolves: targets_of(false),
@@ -161,7 +170,19 @@ impl Attachments<'_> {
         let Some(info) = info.filter(|info| info.image_view != vk::ImageView::null()) else { return Ok(None) };
         let attachment =
             self.add(info.image_view, [vk::AttachmentLoadOp::LOAD; 2], [STORE; 2], ClearValue::default())?;
-        Ok(Some(RateAttachment { attachment, texel: texel_size(info.shading_rate_attachment_texel_size) }))
+        let texels = RateTexels::Sizes { area: texel_size(info.shading_rate_attachment_texel_size) };
+        Ok(Some(RateAttachment { attachment, texels }))
+    }
+
+    /// Returns the fragment density map.
+    fn density_map(
+        &mut self,
+        info: Option<&vk::RenderingFragmentDensityMapAttachmentInfoEXT<'_>>,
+    ) -> Result<Option<RateAttachment>> {
+        let Some(info) = info.filter(|info| info.image_view != vk::ImageView::null()) else { return Ok(None) };
+        let attachment =
+            self.add(info.image_view, [vk::AttachmentLoadOp::LOAD; 2], [STORE; 2], ClearValue::default())?;
+        Ok(Some(RateAttachment { attachment, texels: RateTexels::Densities }))
     }
 
     fn add(

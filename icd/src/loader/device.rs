@@ -153,8 +153,23 @@ fn enabled_features(
     let mut checker = Checker { call, messages, next: info.p_next, result: Ok(()) };
     structures::features(&mut checker);
     checker.result?;
+    check_rates(call, messages, info);
     let chained = call.find::<vk::PhysicalDeviceFeatures2<'_>>(info.p_next).map(|features| features.features);
     Ok(chained.or_else(|| call.get(info.p_enabled_features).copied()).unwrap_or_default())
+}
+
+/// Sends a warning if shading rates and density maps are enabled together, which the specification
+/// forbids.
+fn check_rates(call: Call<'_>, messages: &Messages, info: &vk::DeviceCreateInfo<'_>) {
+    let rates: Option<&vk::PhysicalDeviceFragmentShadingRateFeaturesKHR<'_>> = call.find(info.p_next);
+    let maps: Option<&vk::PhysicalDeviceFragmentDensityMapFeaturesEXT<'_>> = call.find(info.p_next);
+    let has_rates = rates.is_some_and(|rates| {
+        let sources = rates.pipeline_fragment_shading_rate | rates.primitive_fragment_shading_rate;
+        (sources | rates.attachment_fragment_shading_rate) != vk::FALSE
+    });
+    if has_rates && maps.is_some_and(|maps| maps.fragment_density_map != vk::FALSE) {
+        messages.warn("fragmentDensityMap is enabled together with fragment shading rates: enable only one of them");
+    }
 }
 
 /// Compares the features in an application's chain with the supported ones.

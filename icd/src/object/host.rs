@@ -21,7 +21,7 @@ use crate::call::{Array, Call, In};
 /// Layouts that host copies support: all that the general layout can replace, because a layout
 /// does not change an image's bytes. Source: Vulkan specification,
 /// `VkPhysicalDeviceHostImageCopyProperties`.
-pub const LAYOUTS: [vk::ImageLayout; 20] = [
+pub const LAYOUTS: [vk::ImageLayout; 21] = [
     vk::ImageLayout::GENERAL,
     vk::ImageLayout::TRANSFER_SRC_OPTIMAL,
     vk::ImageLayout::TRANSFER_DST_OPTIMAL,
@@ -39,6 +39,7 @@ pub const LAYOUTS: [vk::ImageLayout; 20] = [
     vk::ImageLayout::ATTACHMENT_OPTIMAL,
     vk::ImageLayout::ATTACHMENT_FEEDBACK_LOOP_OPTIMAL_EXT,
     vk::ImageLayout::FRAGMENT_SHADING_RATE_ATTACHMENT_OPTIMAL_KHR,
+    vk::ImageLayout::FRAGMENT_DENSITY_MAP_OPTIMAL_EXT,
     vk::ImageLayout::RENDERING_LOCAL_READ_KHR,
     vk::ImageLayout::PREINITIALIZED,
     vk::ImageLayout::PRESENT_SRC_KHR,

@@ -121,6 +121,8 @@ pub struct Framebuffer {
     pub views: Vec<Arc<SurfaceView>>,
     /// Layers.
     pub layers: u32,
+    /// Width and height.
+    pub extent: [u32; 2],
 }
 
 /// A swapchain with the handles of its images.

@@ -1,11 +1,14 @@
 //! Render passes and framebuffers. Source: Vulkan specification, "Render Pass".
 
+use std::ffi::c_void;
 use std::sync::Arc;
 
 use ash::vk;
 use vitric_api::{Error, Result};
 use vitric_entry::entry;
-use vitric_gpu::state::{AttachmentDesc, DepthResolve, ImplicitSamples, PassDesc, RateAttachment, SubpassDesc};
+use vitric_gpu::state::{
+    AttachmentDesc, DepthResolve, ImplicitSamples, PassDesc, RateAttachment, RateTexels, SubpassDesc,
+};
 use vitric_vulkan::sys;
 
 use super::{DeviceObject, Framebuffer, check, destroy, need};
@@ -86,7 +89,9 @@ fn create_render_pass(
         view_mask: masks.get(number).copied().unwrap_or(0),
         ..subpass!(call, info)
     });
-    Ok(out.put(insert(object, attachments.collect(), subpasses.collect())?))
+    let mut description = (attachments.collect(), subpasses.collect());
+    add_density_map(call, info.p_next, &mut description);
+    Ok(out.put(insert(object, description)?))
 }
 
 #[entry(vkCreateRenderPass2)]
@@ -100,7 +105,21 @@ fn create_render_pass2(
     let info = check::info(call, object, info)?;
     let attachments = call.slice(info.p_attachments, info.attachment_count).iter().map(|info| attachment!(info));
     let subpasses = call.slice(info.p_subpasses, info.subpass_count).iter().map(|info| subpass2(call, info));
-    Ok(out.put(insert(object, attachments.collect(), subpasses.collect())?))
+    let mut description = (attachments.collect(), subpasses.collect());
+    add_density_map(call, info.p_next, &mut description);
+    Ok(out.put(insert(object, description)?))
+}
+
+/// Adds the density map of a render pass to its subpasses.
+fn add_density_map(call: Call<'_>, next: *const c_void, (attachments, subpasses): &mut Description) {
+    let map: Option<&vk::RenderPassFragmentDensityMapCreateInfoEXT<'_>> = call.find(next);
+    let Some(attachment) = map.and_then(|map| map.fragment_density_map_attachment.used()) else { return };
+    // The map is only read. Its texels are kept, whatever the operations are.
+    if let Some(desc) = attachments.get_mut(attachment as usize) {
+        (desc.load, desc.store) = (vk::AttachmentLoadOp::LOAD, vk::AttachmentStoreOp::STORE);
+    }
+    let rate = RateAttachment { attachment, texels: RateTexels::Densities };
+    subpasses.iter_mut().for_each(|subpass| subpass.rate = Some(rate));
 }
 
 /// Describes a subpass of the second version with its chain.
@@ -120,7 +139,8 @@ fn subpass2(call: Call<'_>, info: &vk::SubpassDescription2<'_>) -> SubpassDesc {
     let rate: Option<&vk::FragmentShadingRateAttachmentInfoKHR<'_>> = call.find(info.p_next);
     let rate = rate.and_then(|rate| {
         let attachment = call.get(rate.p_fragment_shading_rate_attachment)?.used()?;
-        Some(RateAttachment { attachment, texel: texel_size(rate.shading_rate_attachment_texel_size) })
+        let texels = RateTexels::Sizes { area: texel_size(rate.shading_rate_attachment_texel_size) };
+        Some(RateAttachment { attachment, texels })
     });
     SubpassDesc { view_mask: info.view_mask, depth_resolve, rate, implicit, ..subpass!(call, info) }
 }
@@ -129,7 +149,7 @@ fn subpass2(call: Call<'_>, info: &vk::SubpassDescription2<'_>) -> SubpassDesc {
 /// `mode` returns how an aspect is resolved.
 pub fn implicit(
     call: Call<'_>,
-    next: *const std::ffi::c_void,
+    next: *const c_void,
     mode: impl Fn(vk::ImageAspectFlags) -> vk::ResolveModeFlags,
 ) -> Option<ImplicitSamples> {
     let info: &vk::MultisampledRenderToSingleSampledInfoEXT<'_> = call.find(next)?;
@@ -150,7 +170,10 @@ pub fn texel_size(size: vk::Extent2D) -> [u32; 2] {
 // Layouts and dependencies are not read: attachments have no layouts, and subpasses are executed
 // one after the other.
 
-fn insert(object: &DeviceObject, attachments: Vec<AttachmentDesc>, subpasses: Vec<SubpassDesc>) -> Result<u64> {
+/// Attachments and subpasses of a render pass.
+type Description = (Vec<AttachmentDesc>, Vec<SubpassDesc>);
+
+fn insert(object: &DeviceObject, (attachments, subpasses): Description) -> Result<u64> {
     let desc = PassDesc::new(attachments, subpasses).ok_or_else(|| {
         object.messages().error(
             "render pass: expected at least one subpass, attachment indices below attachmentCount, and view masks for \
@@ -192,7 +215,8 @@ fn create_framebuffer(
     })?;
     let views = call.slice(info.p_attachments, if named_later { 0 } else { info.attachment_count });
     let views = views.iter().map(|&view| need(object, &object.image_views, view)).collect::<Result<_>>()?;
-    Ok(out.put(object.framebuffers.insert(Arc::new(Framebuffer { views, layers: info.layers }))))
+    let framebuffer = Framebuffer { views, layers: info.layers, extent: [info.width, info.height] };
+    Ok(out.put(object.framebuffers.insert(Arc::new(framebuffer))))
 }
 
 #[entry(vkDestroyFramebuffer)]

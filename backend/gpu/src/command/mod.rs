@@ -117,6 +117,8 @@ pub struct PassBegin {
     pub area: vk::Rect2D,
     /// Number of layers rendered to.
     pub layers: u32,
+    /// Width and height of the framebuffer, over which a density map is stretched.
+    pub extent: [u32; 2],
     /// One clear value per attachment. Trailing attachments without a clear may be omitted.
     pub clears: Vec<ClearValue>,
 }

@@ -146,6 +146,8 @@ pub struct Pass {
     pub area: vk::Rect2D,
     /// Number of layers that the pass renders to.
     pub layers: u32,
+    /// Width and height of the framebuffer.
+    pub(super) extent: [u32; 2],
     clears: Vec<ClearValue>,
     /// For each attachment, the mask of views in which it was used; all bits without multiview.
     used: Vec<u32>,
@@ -172,6 +174,7 @@ impl Pass {
             replaced: Vec::new(),
             area: begin.area,
             layers: begin.layers.min(max_layers),
+            extent: begin.extent,
             clears: begin.clears.clone(),
             used: vec![0; begin.pass.attachments.len()],
             subpass: 0,

@@ -14,9 +14,9 @@ use super::state::PUSH_BYTES;
 use super::viewports::fragment_area;
 use crate::hiz::{DepthFormat, Hierarchy, UpdateRules, Visibility};
 use crate::pipeline::CompiledPipeline;
-use crate::pixel::{PixelContext, Rates, Segment};
+use crate::pixel::{PixelContext, RateMap, Rates, Segment};
 use crate::raster::{Coverage, Criterion};
-use crate::state::{DepthStencilState, DynamicState, StencilState};
+use crate::state::{DepthStencilState, DynamicState, RateTexels, StencilState};
 
 /// State of the pixel units for draws, without resources and push constants. A pass has few of
 /// them.
@@ -151,14 +151,23 @@ impl PixelState {
 
     /// Returns the sizes of fragments in a layer; `None` if every fragment is one pixel.
     fn rates<'a>(&'a self, pass: &'a Pass, layer: u32) -> Option<Rates<'a>> {
-        let texels = pass.subpass().rate.and_then(|rate| {
-            let view = pass.view(rate.attachment).filter(|view| view.desc.format == vk::Format::R8_UINT)?;
+        let map = pass.subpass().rate.and_then(|rate| {
+            let view = pass.view(rate.attachment)?;
             // A view with one layer applies to all layers.
             let layer = if view.desc.layers > 1 { layer } else { 0 };
-            Some((view.plane(vk::ImageAspectFlags::COLOR, 0, layer)?, rate.texel))
+            let plane = view.plane(vk::ImageAspectFlags::COLOR, 0, layer)?;
+            match rate.texels {
+                RateTexels::Sizes { area } if view.desc.format == vk::Format::R8_UINT => {
+                    Some(RateMap::of_sizes(plane, area))
+                }
+                RateTexels::Densities if view.desc.format == vk::Format::R8G8_UNORM => {
+                    Some(RateMap::of_densities(plane, pass.extent))
+                }
+                _ => None,
+            }
         });
         let is_dynamic = self.pipeline.dynamic.contains(DynamicState::FRAGMENT_RATE);
-        Rates::new(&self.pipeline, if is_dynamic { self.dynamic.rate } else { self.pipeline.rate }, texels)
+        Rates::new(&self.pipeline, if is_dynamic { self.dynamic.rate } else { self.pipeline.rate }, map)
     }
 }
 

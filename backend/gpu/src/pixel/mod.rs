@@ -27,7 +27,7 @@ pub use draw::{DrawContext, PixelContext, Segment, visibility};
 pub use kernel::{ByProgram, Kernels};
 pub use lookahead::{LookaheadRole, LookaheadSegment};
 pub use pass::{Beside, mark_early_kills, run_tile_pass};
-pub use rates::Rates;
+pub use rates::{RateMap, Rates};
 pub use tile::{TileScratch, process_tile};
 pub use view::{Bin, PrimitiveId, PrimitiveRun, SetUpScratch, TilePass, TileView};
 pub(crate) use view::{ProcessedTiles, TileClears};

@@ -1,6 +1,7 @@
-//! Fragment sizes of a draw, combined from its state, its primitives and an attachment.
+//! Fragment sizes of a draw, combined from its state, its primitives and an attachment, or read
+//! from a density map.
 //!
-//! Source: Vulkan specification, "Fragment Shading Rates".
+//! Source: Vulkan specification, "Fragment Shading Rates", "Fragment Density Map Operations".
 
 use std::sync::Arc;
 
@@ -9,8 +10,55 @@ use vitric_memory::PlaneRef;
 
 use crate::geometry::PrimitiveWords;
 use crate::raster::Shape;
-use crate::raster::{Rate, RateState, SIDE};
+use crate::raster::{DENSITY_TEXEL_SIZES, Rate, RateState, SIDE};
 use crate::state::PipelineState;
+
+/// Texels of a rate attachment.
+pub struct RateMap<'a> {
+    plane: PlaneRef<'a>,
+    /// log2 of the width and height in pixels that one texel controls.
+    log2: [u32; 2],
+    /// Largest fragment size, if the texels are densities.
+    densities: Option<Rate>,
+}
+
+impl<'a> RateMap<'a> {
+    /// Returns the map of texels of one byte that are sizes, given the width and height in pixels
+    /// that one texel controls.
+    pub fn of_sizes(plane: PlaneRef<'a>, area: [u32; 2]) -> Self {
+        // All fragments of a group must have one size.
+        Self { plane, log2: area.map(|pixels| pixels.max(SIDE as u32).ilog2()), densities: None }
+    }
+
+    /// Returns the map of texels of two bytes that are densities, given the width and height of
+    /// the framebuffer over which the map is stretched.
+    ///
+    /// Fragments are no larger than the part of the framebuffer that belongs to one texel, even if
+    /// a texel controls more pixels because of [`DENSITY_TEXEL_SIZES`].
+    pub fn of_densities(plane: PlaneRef<'a>, framebuffer: [u32; 2]) -> Self {
+        let texels = [plane.width(), plane.height()];
+        let [least, most] = DENSITY_TEXEL_SIZES;
+        let part = |axis: usize| (framebuffer[axis] / texels[axis].max(1)).clamp(1, most).next_power_of_two();
+        let part = [part(0), part(1)];
+        let log2 = part.map(|pixels| pixels.max(least).ilog2());
+        Self { plane, log2, densities: Some(Rate::of_size(part)) }
+    }
+
+    /// Returns the size that the texel of a pixel asks for.
+    fn at(&self, [x, y]: [u32; 2]) -> Rate {
+        let [x, y] = [x >> self.log2[0], y >> self.log2[1]];
+        let Some(largest) = self.densities else {
+            let mut texel = [0];
+            self.plane.read(x, y, 0, &mut texel);
+            return Rate::of_word(texel[0].into());
+        };
+        // The last texels also control the pixels behind them, because sizes are rounded down.
+        let last = [self.plane.width(), self.plane.height()].map(|texels| texels.max(1) - 1);
+        let mut texel = [0; 2];
+        self.plane.read(x.min(last[0]), y.min(last[1]), 0, &mut texel);
+        Rate::of_density(texel).min(largest)
+    }
+}
 
 /// Fragment sizes of a draw in which some fragments may be larger than a pixel.
 pub struct Rates<'a> {
@@ -18,29 +66,24 @@ pub struct Rates<'a> {
     samples: u32,
     /// Index of the primitive word that contains a rate, if the primitives have one.
     primitive: Option<u32>,
-    /// Texels of the rate attachment, and log2 of the width and height in pixels that one texel
-    /// controls.
-    attachment: Option<(PlaneRef<'a>, [u32; 2])>,
+    /// Texels of the rate attachment.
+    map: Option<RateMap<'a>>,
 }
 
 impl<'a> Rates<'a> {
     /// Returns the rates of draws with a pipeline, or `None` if every fragment is one pixel.
-    ///
-    /// The attachment comes with the width and height in pixels that one texel controls.
-    pub fn new(
-        pipeline: &PipelineState,
-        state: RateState,
-        attachment: Option<(PlaneRef<'a>, [u32; 2])>,
-    ) -> Option<Self> {
+    pub fn new(pipeline: &PipelineState, state: RateState, map: Option<RateMap<'a>>) -> Option<Self> {
         // Interlock and tile images do not support fragments of several pixels.
         let fits = |program: &&Arc<Program>| !pipeline.has_sample_shading() && !program.fragment.interlock;
         let fragment = pipeline.fragment.as_ref().filter(fits)?;
         let primitive = pipeline.gives_rate().then(|| Shape::first_word(fragment.inputs.len()));
-        // All fragments of a group must have one size.
-        let log2 = |pixels: u32| pixels.max(SIDE as u32).ilog2();
-        let attachment =
-            attachment.filter(|(plane, _)| plane.bytes() == 1).map(|(plane, size)| (plane, size.map(log2)));
-        let rates = Self { state, samples: pipeline.multisample.samples, primitive, attachment };
+        let has_densities = map.as_ref().is_some_and(|map| map.densities.is_some());
+        // Conservative coverage of fragments that share one set of samples is not supported.
+        if has_densities && pipeline.criterion().is_some() {
+            return None;
+        }
+        let state = if has_densities { RateState::OF_ATTACHMENT } else { state };
+        let rates = Self { state, samples: pipeline.multisample.samples, primitive, map };
         rates.may_be_coarse().then_some(rates)
     }
 
@@ -50,20 +93,24 @@ impl<'a> Rates<'a> {
         const ANY: &[Rate] = &Rate::ALL;
         const NONE: &[Rate] = &[Rate::PIXEL];
         let said = |says: bool| if says { ANY } else { NONE };
-        let (primitives, texels) = (said(self.primitive.is_some()), said(self.attachment.is_some()));
+        let (primitives, texels) = (said(self.primitive.is_some()), said(self.map.is_some()));
         let is_coarse = |a: Rate, b: Rate| self.state.combined(a, b, self.samples) != Rate::PIXEL;
         primitives.iter().any(|&primitive| texels.iter().any(|&texel| is_coarse(primitive, texel)))
     }
 
+    /// Returns true if the pixels of a fragment share one set of samples. Then a bit of its
+    /// coverage is that of a sample of all pixels. Otherwise each pixel has bits of its own.
+    ///
+    /// Source: Vulkan specification, "Multisampling".
+    pub(super) fn share_samples(&self) -> bool {
+        self.map.as_ref().is_some_and(|map| map.densities.is_some())
+    }
+
     /// Returns the fragment size of a primitive with the given words, in the group that contains a
     /// pixel.
-    pub(super) fn at(&self, words: PrimitiveWords<'_>, [x, y]: [u32; 2]) -> Rate {
+    pub(super) fn at(&self, words: PrimitiveWords<'_>, place: [u32; 2]) -> Rate {
         let primitive = self.primitive.map_or(Rate::PIXEL, |word| Rate::of_word(words.get(word)));
-        let texel = self.attachment.as_ref().map_or(Rate::PIXEL, |(plane, log2)| {
-            let mut texel = [0];
-            plane.read(x >> log2[0], y >> log2[1], 0, &mut texel);
-            Rate::of_word(texel[0].into())
-        });
+        let texel = self.map.as_ref().map_or(Rate::PIXEL, |map| map.at(place));
         self.state.combined(primitive, texel, self.samples)
     }
 }

@@ -18,7 +18,7 @@ pub use group::{
     SIDE, block_of_group, by_rows, group_of_block, group_of_pixel, may_cover_group, pixel_of_bit, pixels_inside,
 };
 pub use multisample::{MultisampleState, SampleLocations, has_all_samples, sample_mask};
-pub use rate::{Combiner, MAX_COVERAGE, Rate, RateState, TEXEL_SIZES};
+pub use rate::{Combiner, DENSITY_TEXEL_SIZES, MAX_COVERAGE, Rate, RateState, TEXEL_SIZES};
 pub use shape::{Plane, Shape};
 pub use tiles::{Grid, TileRect, within};
 

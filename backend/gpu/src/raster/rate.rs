@@ -16,6 +16,12 @@ const MAX_LOG2: u8 = 2;
 /// size of fragments.
 pub const TEXEL_SIZES: [u32; 2] = [8, 64];
 
+/// Least and greatest side of the pixels that a texel of a density map is for.
+pub const DENSITY_TEXEL_SIZES: [u32; 2] = [8, 1024];
+
+/// Density of one fragment per pixel along an axis: the greatest byte of a normalized number.
+const MAX_DENSITY: u8 = u8::MAX;
+
 /// Size of a fragment: width and height of 1, 2 or 4 pixels each.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Rate {
@@ -45,6 +51,20 @@ impl Rate {
     /// Returns the size of a word, clamped to the largest size. [`Self::word`] tells the layout.
     pub fn of_word(word: u32) -> Self {
         Self { log2: [word >> 2 & 3, word & 3].map(|log2| (log2 as u8).min(MAX_LOG2)) }
+    }
+
+    /// Returns the size of the horizontal and vertical density of a texel, clamped to the largest
+    /// size. The fragment is no larger than the density allows. A density of 0 is undefined, and
+    /// means one pixel here.
+    ///
+    /// Source: Vulkan specification, "Fragment Area Conversion".
+    pub fn of_density(density: [u8; 2]) -> Self {
+        Self::of_size(density.map(|part| MAX_DENSITY.checked_div(part).unwrap_or(1).into()))
+    }
+
+    /// Returns the size that fits into both sizes.
+    pub fn min(self, other: Self) -> Self {
+        Combiner::Min.combined(self, other)
     }
 
     /// Returns the size as programs and attachments have it: log2 of the height, and log2 of the
@@ -110,6 +130,12 @@ impl Rate {
     pub fn of_every_pixel(self, mask: u32, samples: u32) -> u32 {
         (0..self.pixels()).fold(0, |all, pixel| all | mask << (pixel * samples))
     }
+
+    /// Returns the mask of the samples that are covered in any pixel.
+    pub fn of_any_pixel(self, coverage: u32, samples: u32) -> u32 {
+        let any = (0..self.pixels()).fold(0, |any, pixel| any | coverage >> (pixel * samples));
+        any & Self::PIXEL.all_samples(samples)
+    }
 }
 
 /// Operation that combines two sizes, along each axis.
@@ -152,6 +178,9 @@ pub struct RateState {
 }
 
 impl RateState {
+    /// State with which the attachment alone sets the sizes.
+    pub const OF_ATTACHMENT: Self = Self { size: Rate::PIXEL, combiners: [Combiner::Keep, Combiner::Replace] };
+
     /// Returns the size of the fragments of a primitive, given the size of the attachment.
     pub fn combined(&self, primitive: Rate, attachment: Rate, samples: u32) -> Rate {
         let [a, b, c] = [self.size, primitive, attachment].map(|rate| rate.clamped(samples));
@@ -205,6 +234,16 @@ mod tests {
         assert_eq!(with(rate(2, 1), [C::Multiply, C::Multiply]).combined(rate(2, 1), rate(2, 2), 1), rate(4, 2));
         assert_eq!(with(pixel, [C::Multiply, C::Multiply]).combined(pixel, pixel, 1), pixel);
         assert_eq!(with(rate(4, 4), [C::Keep, C::Keep]).combined(pixel, pixel, 4), rate(4, 2));
+        assert_eq!(RateState::OF_ATTACHMENT.combined(rate(4, 1), rate(2, 2), 1), rate(2, 2));
+        assert_eq!(rate(4, 1).min(rate(2, 2)), rate(2, 1));
+    }
+
+    #[test]
+    fn densities_are_upper_bounds_of_sizes() {
+        let bytes = [(255, 1), (128, 1), (127, 2), (64, 2), (63, 4), (1, 4), (0, 1)];
+        for ((x, width), (y, height)) in bytes.into_iter().flat_map(|x| bytes.map(|y| (x, y))) {
+            assert_eq!(Rate::of_density([x, y]).size(), [width, height], "{x}, {y}");
+        }
     }
 
     #[test]
@@ -215,6 +254,7 @@ mod tests {
                 let (place, sample) = size.sample_of_bit(bit, samples);
                 assert_eq!(size.first_bit(place, samples) + sample, bit);
                 all |= 1 << bit;
+                assert_eq!(size.of_any_pixel(1 << bit, samples), 1 << sample);
             }
             assert_eq!((size.all_samples(samples), size.of_every_pixel((1 << samples) - 1, samples)), (all, all));
         }

@@ -101,6 +101,8 @@ builtins! {
     DeviceIndex,
     PrimitiveShadingRateKhr,
     ShadingRateKhr,
+    FragSize,
+    FragInvocationCount,
     FullyCovered,
     BaryCoord,
     BaryCoordNoPersp,

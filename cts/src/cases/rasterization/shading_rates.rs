@@ -1,6 +1,7 @@
 //! `VK_KHR_fragment_shading_rate`: pictures of fragments of several pixels, compared with a model
 //! sample by sample.
 
+mod density_maps;
 mod model;
 mod scene;
 
@@ -11,7 +12,7 @@ use crate::Entry;
 use crate::harness::{Case, Gpu, Outcome, check};
 use crate::random::Random;
 use model::{Effect, Samples, Shape, Size, Sizes, Test, UNITS, word};
-use scene::{SIDE, Scene, Texels, render};
+use scene::{SIDE, Scene, TexelKind, Texels, render};
 
 const PLAIN: &[u8] = shader!("rates.frag");
 const DISCARD: &[u8] = shader!("rates_discard.frag");
@@ -195,7 +196,7 @@ fn random(seed: u64, count: usize, samples: u32) -> Vec<Shape> {
 /// Returns random fragment sizes, texel by texel.
 fn random_texels(seed: u64, size: [u32; 2], layers: usize) -> Texels {
     let mut numbers = Random::new(seed);
-    let mut texels = Texels { size, layers: Vec::new() };
+    let mut texels = Texels { size, layers: Vec::new(), kind: TexelKind::Sizes };
     let [width, height] = texels.extent();
     for _ in 0..layers {
         texels.layers.push((0..width * height).map(|_| word(numbers.pick(&SIZES))).collect());
@@ -383,7 +384,7 @@ fn queries(gpu: &Gpu, samples: u32) -> Case {
         for size in SIZES {
             let mut test = Test::new(fragment, random(39, 6, samples), effect);
             test.draw.size = size;
-            counted(gpu, samples, (test, &info), |model| model.passed[0])?;
+            counted(gpu, &Scene { samples, ..Scene::default() }, (test, &info), |model| model.passed[0])?;
         }
     }
     Ok(())
@@ -391,9 +392,7 @@ fn queries(gpu: &Gpu, samples: u32) -> Case {
 
 /// Checks that statistics count fragments, not samples.
 fn statistics(gpu: &Gpu, samples: u32) -> Case {
-    if gpu.features.pipeline_statistics_query == vk::FALSE {
-        return Err(Outcome::NotSupported("pipelineStatisticsQuery".into()));
-    }
+    need_statistics(gpu)?;
     let info = vk::QueryPoolCreateInfo::default()
         .query_type(vk::QueryType::PIPELINE_STATISTICS)
         .pipeline_statistics(vk::QueryPipelineStatisticFlags::FRAGMENT_SHADER_INVOCATIONS)
@@ -402,15 +401,23 @@ fn statistics(gpu: &Gpu, samples: u32) -> Case {
         // Fragments of additive blending cannot be skipped.
         let mut test = Test::new(PLAIN, random(45, 6, samples), Effect::Plain);
         (test.draw.size, test.draw.adds) = (size, true);
-        counted(gpu, samples, (test, &info), |model| model.shaded)?;
+        counted(gpu, &Scene { samples, ..Scene::default() }, (test, &info), |model| model.shaded)?;
     }
     Ok(())
+}
+
+/// Ends a case unless the device counts fragments.
+fn need_statistics(gpu: &Gpu) -> Case {
+    match gpu.features.pipeline_statistics_query {
+        vk::FALSE => Err(Outcome::NotSupported("pipelineStatisticsQuery".into())),
+        _ => Ok(()),
+    }
 }
 
 /// Checks that a draw in a query counts as many as the model.
 fn counted(
     gpu: &Gpu,
-    samples: u32,
+    scene: &Scene,
     (mut test, info): (Test, &vk::QueryPoolCreateInfo<'_>),
     count: impl Fn(&Samples<'_>) -> u64,
 ) -> Case {
@@ -420,8 +427,7 @@ fn counted(
     if info.query_type == vk::QueryType::OCCLUSION {
         test.draw.control = vk::QueryControlFlags::PRECISE;
     }
-    let scene = Scene { samples, ..Scene::default() };
-    render(gpu, &scene, std::slice::from_ref(&test.draw))?;
+    render(gpu, scene, std::slice::from_ref(&test.draw))?;
     let mut got = [0u64];
     let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
     // SAFETY: the pool has the query, and nothing uses it.
@@ -431,7 +437,7 @@ fn counted(
     }
     let (size, tests) = (test.draw.size, [test]);
     for wide in [true, false] {
-        if got[0] == count(&Samples::of(&scene, 0, &tests, &sizes(gpu, samples, wide)?)) {
+        if got[0] == count(&Samples::of(scene, 0, &tests, &sizes(gpu, scene.samples, wide)?)) {
             return Ok(());
         }
     }

@@ -412,7 +412,8 @@ table! {
         };
     vk::ImageViewCreateInfo<'_> = "VkImageViewCreateInfo" { format: format(), } then |info, check| {
         swizzles(&info.components, check)?;
-        decode_mode(info, check)
+        decode_mode(info, check)?;
+        density_map(info, check)
     };
     vk::ImageViewASTCDecodeModeEXT<'_> = "VkImageViewASTCDecodeModeEXT" { decode_mode: any_of(DECODE_MODES), };
     vk::SamplerCreateInfo<'_> = "VkSamplerCreateInfo" {
@@ -572,7 +573,33 @@ fn decode_mode(info: &vk::ImageViewCreateInfo<'_>, check: Check<'_>) -> Result<(
     )
 }
 
+/// Checks that the host and the device do not both read a density map.
+fn density_map(info: &vk::ImageViewCreateInfo<'_>, check: Check<'_>) -> Result<()> {
+    use vk::ImageViewCreateFlags as F;
+    let both = F::FRAGMENT_DENSITY_MAP_DYNAMIC_EXT | F::FRAGMENT_DENSITY_MAP_DEFERRED_EXT;
+    let allowed = "a density map that is either dynamic or deferred";
+    check.holds("flags", format_args!("{:?}", info.flags), allowed, !info.flags.contains(both))
+}
+
+/// Checks that a sampler reads subsampled images without levels, from inside of their edges.
+fn subsampled(info: &vk::SamplerCreateInfo<'_>, check: Check<'_>) -> Result<()> {
+    if !info.flags.contains(vk::SamplerCreateFlags::SUBSAMPLED_EXT) {
+        return Ok(());
+    }
+    let clamps = [Address::CLAMP_TO_EDGE, Address::CLAMP_TO_BORDER];
+    check.any_of("min_filter", info.min_filter, &[info.mag_filter])?;
+    check.any_of("mipmap_mode", info.mipmap_mode, &[vk::SamplerMipmapMode::NEAREST])?;
+    check.holds("min_lod", info.min_lod, "0", info.min_lod == 0.0)?;
+    check.holds("max_lod", info.max_lod, "0", info.max_lod == 0.0)?;
+    check.any_of("address_mode_u", info.address_mode_u, &clamps)?;
+    check.any_of("address_mode_v", info.address_mode_v, &clamps)?;
+    check.within("anisotropy_enable", info.anisotropy_enable.into(), 0..=0)?;
+    check.within("compare_enable", info.compare_enable.into(), 0..=0)?;
+    check.within("unnormalized_coordinates", info.unnormalized_coordinates.into(), 0..=0)
+}
+
 fn sampler(info: &vk::SamplerCreateInfo<'_>, check: Check<'_>) -> Result<()> {
+    subsampled(info, check)?;
     if info.compare_enable != 0 {
         check.any_of("compare_op", info.compare_op, COMPARES)?;
     }

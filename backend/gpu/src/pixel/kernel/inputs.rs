@@ -117,8 +117,8 @@ impl<'a> Inputs<'a> {
         }
     }
 
-    /// Returns the position of a sample. In a fragment of several pixels, this is the sample of
-    /// the first pixel.
+    /// Returns the position of a sample. In a fragment of several pixels that have samples of
+    /// their own, this is the sample of the first pixel.
     fn sample_place(&self, linker: &mut Linker, sample: Value) -> At {
         if self.samples == 1 {
             return self.centre(linker);
@@ -131,7 +131,13 @@ impl<'a> Inputs<'a> {
             // Samples that do not exist may have any position.
             let index = linker.b.binary(B::UMin, sample, last);
             linker.b.push(Inst::TableLoad { result, table, index });
-            result
+            match self.form {
+                Form::Coarse => {
+                    let pixels = linker.input(KernelInput::SampleArea(axis), Type::F32);
+                    linker.b.binary(B::FMul, result, pixels)
+                }
+                _ => result,
+            }
         })
     }
 
@@ -248,9 +254,25 @@ impl<'a> Inputs<'a> {
             Builtin::FullyCovered => linker.input(KernelInput::FullyCovered, Type::I32),
             Builtin::PrimitiveId => self.primitive(linker, Shape::ID, Type::I32),
             Builtin::ShadingRateKhr if self.form == Form::Coarse => linker.input(KernelInput::Rate, Type::I32),
+            Builtin::FragSize => self.fragment_size(linker, component),
+            Builtin::FragInvocationCount => linker.b.int(if self.by_sample { self.samples } else { 1 }),
             Builtin::FirstPixel => linker.pixel(component as usize & 1),
             _ => linker.b.int(0),
         }
+    }
+
+    /// Returns the width or height of a fragment, in pixels.
+    fn fragment_size(&self, linker: &mut Linker, axis: u32) -> Value {
+        let one = linker.b.int(1);
+        if self.form != Form::Coarse {
+            return one;
+        }
+        // `Rate::word` has log2 of the height in bits 0 and 1, and log2 of the width above.
+        let rate = linker.input(KernelInput::Rate, Type::I32);
+        let (first, mask) = (linker.b.int(if axis == 0 { 2 } else { 0 }), linker.b.int(3));
+        let log2 = linker.b.binary(B::ShrLogical, rate, first);
+        let log2 = linker.b.binary(B::And, log2, mask);
+        linker.b.binary(B::Shl, one, log2)
     }
 
     /// Returns the window coordinate of a position along an axis.

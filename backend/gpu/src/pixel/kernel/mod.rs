@@ -56,6 +56,9 @@ pub enum KernelInput {
     Centre(usize),
     /// Size of a fragment, in the encoding of shader programs.
     Rate,
+    /// Width or height in pixels of the area over which the samples of a fragment lie. Only for
+    /// fragments that may span several pixels.
+    SampleArea(usize),
     /// Mask of the covered samples.
     Coverage,
     /// True if coverage is conservative and the primitive covers the lane's fragment fully.

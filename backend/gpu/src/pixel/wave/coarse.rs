@@ -3,8 +3,12 @@
 //!
 //! Coverage, early tests and the scoreboard work on pixels and samples of a group. The remaining
 //! samples of a group are then combined into cells of four fragments. After the program, late
-//! tests, blending and writes work on pixels again. Source: Vulkan specification, "Fragment
-//! Shading Rates", "Multisampling", "Coverage Reduction".
+//! tests, blending and writes work on pixels again.
+//!
+//! If a density map sets the sizes, the pixels of a fragment share one set of samples. The program
+//! then reads and writes the coverage of any pixel, but only covered samples of pixels are tested
+//! and written. Source: Vulkan specification, "Fragment Shading Rates", "Fragment Density Map
+//! Operations", "Multisampling", "Coverage Reduction".
 
 use smallvec::SmallVec;
 use vitric_base::counters::{Counter, count};
@@ -13,11 +17,11 @@ use vitric_exec::interp::Stop;
 
 use super::{Waves, alpha_coverage, environment, export_samples, write};
 use crate::geometry::PrimitiveWords;
-use crate::pixel::PrimitiveId;
 use crate::pixel::counting::{count_exported, count_waves};
 use crate::pixel::depths::sample_place;
 use crate::pixel::kernel::{Kernel, KernelInput};
 use crate::pixel::quad::{QUADS, Quad, ShaderDepthStencil};
+use crate::pixel::{PixelContext, PrimitiveId, Rates};
 use crate::raster::{Rate, SIDE, group_of_pixel, pixel_of_bit};
 
 /// A quad of two by two fragments of a primitive.
@@ -136,9 +140,10 @@ impl Cells {
     }
 }
 
-/// Fills an input word of a wave of cells. `locations` are the sample locations of a pixel.
+/// Fills an input word of a wave of cells.
 fn fill(
-    (cells, locations): (&[Cells], &[[i64; 2]]),
+    context: &PixelContext<'_>,
+    cells: &[Cells],
     words: &[PrimitiveWords<'_>; QUADS],
     source: KernelInput,
     lanes: &mut Lanes,
@@ -147,21 +152,36 @@ fn fill(
         KernelInput::Pixel(axis) => each(lanes, cells, |cells, cell| (cells.first(cell, axis) as f32).to_bits()),
         KernelInput::Centre(axis) => each(lanes, cells, |cells, _| cells.centre()[axis].to_bits()),
         KernelInput::Centroid(axis) => {
-            each(lanes, cells, |cells, cell| cells.centroid(cell, locations)[axis].to_bits());
+            each(lanes, cells, |cells, cell| cells.centroid(cell, &context.locations)[axis].to_bits());
         }
         KernelInput::Primitive(word) => {
             let of_quads = lanes.as_chunks_mut::<4>().0.iter_mut().zip(words).take(cells.len());
             of_quads.for_each(|(lanes, words)| *lanes = [words.get(word); 4]);
         }
+        KernelInput::SampleArea(axis) => each(lanes, cells, |cells, _| {
+            let pixels = if shares_samples(context) { cells.rate.size()[axis] } else { 1 };
+            (pixels as f32).to_bits()
+        }),
         KernelInput::Coverage => each(lanes, cells, |cells, cell| match cells.coverage[cell] {
             0 => 0,
-            coverage => cells.untested.map_or(coverage, |untested| untested[cell]),
+            coverage => {
+                let coverage = cells.untested.map_or(coverage, |untested| untested[cell]);
+                match shares_samples(context) {
+                    true => cells.rate.of_any_pixel(coverage, cells.samples),
+                    false => coverage,
+                }
+            }
         }),
         KernelInput::Helper => each(lanes, cells, |cells, cell| u32::from(cells.coverage[cell] == 0)),
         KernelInput::Rate => each(lanes, cells, |cells, _| cells.rate.word()),
         // The other inputs belong to other kernels or are equal in all lanes.
         _ => lanes.fill(0),
     }
+}
+
+/// Returns true if the pixels of a fragment share one set of samples.
+fn shares_samples(context: &PixelContext<'_>) -> bool {
+    context.rates.as_ref().is_some_and(Rates::share_samples)
 }
 
 /// Fills a word of each fragment.
@@ -276,7 +296,7 @@ impl Waves<'_, '_> {
                     let covers = || self.view.covers_fully(cells.primitive, place, cells.rate.size());
                     u32::from(context.is_conservative() && covers())
                 }),
-                source => fill((cells, &context.locations), &words, source, &mut wave.inputs[slot]),
+                source => fill(context, cells, &words, source, &mut wave.inputs[slot]),
             }
         }
         wave.run(program, &environment(context, words[0])) != Stop::Interrupted
@@ -292,7 +312,11 @@ impl Waves<'_, '_> {
                     *coverage = 0;
                 }
                 if let Some(slot) = kernel.sample_mask {
-                    *coverage &= shade.outputs[slot][lane];
+                    let mask = shade.outputs[slot][lane];
+                    *coverage &= match shares_samples(self.context) {
+                        true => cells.rate.of_every_pixel(mask & Rate::PIXEL.all_samples(samples), samples),
+                        false => mask,
+                    };
                 }
                 if let Some(slot) = kernel.alpha {
                     let mask = alpha_coverage(f32::from_bits(shade.outputs[slot][lane]), samples);

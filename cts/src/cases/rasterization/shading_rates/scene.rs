@@ -1,9 +1,10 @@
-//! Targets and state of cases of shading rates: attachments of several layers, one of them with
-//! rates.
+//! Targets and state of cases of shading rates and density maps: attachments of several layers, one
+//! of them with rates.
 
 use ash::vk;
 
-use crate::harness::{Case, Gpu, Image, Outcome, range};
+use crate::cases::support::compute;
+use crate::harness::{Buffer, Case, Compute, Gpu, Image, Outcome, STORAGE, range};
 
 /// Pixels of a side of the viewport. Targets may be smaller.
 pub const SIDE: u32 = 64;
@@ -12,6 +13,10 @@ const COLOR: vk::ImageAspectFlags = vk::ImageAspectFlags::COLOR;
 const DEPTH: vk::ImageAspectFlags = vk::ImageAspectFlags::DEPTH;
 const GENERAL: vk::ImageLayout = vk::ImageLayout::GENERAL;
 const DEPTH_FORMAT: vk::Format = vk::Format::D32_SFLOAT;
+const COPIED: vk::ImageUsageFlags = vk::ImageUsageFlags::from_raw(
+    vk::ImageUsageFlags::TRANSFER_SRC.as_raw() | vk::ImageUsageFlags::TRANSFER_DST.as_raw(),
+);
+const SAMPLED: vk::DescriptorType = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
 const KEEP: vk::FragmentShadingRateCombinerOpKHR = vk::FragmentShadingRateCombinerOpKHR::KEEP;
 
 /// Texels of a rate attachment.
@@ -19,11 +24,60 @@ const KEEP: vk::FragmentShadingRateCombinerOpKHR = vk::FragmentShadingRateCombin
 pub struct Texels {
     /// Pixels of a side of the area of one texel.
     pub size: [u32; 2],
-    /// Texels, layer by layer.
+    /// Sizes of fragments as shaders see them, layer by layer.
     pub layers: Vec<Vec<u8>>,
+    pub kind: TexelKind,
 }
 
+/// Meaning of the texels of a rate attachment.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum TexelKind {
+    /// Sizes of `VK_KHR_fragment_shading_rate`.
+    Sizes,
+    /// Densities of `VK_EXT_fragment_density_map`, and when they are read.
+    Densities(Reading),
+}
+
+/// Time at which a density map is read, before which it is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Reading {
+    /// The pass is recorded.
+    Recorded,
+    /// The recording of the command buffer ends.
+    Deferred,
+    /// The pass is executed.
+    Dynamic,
+}
+
+/// Bytes of densities for fragments of 1, 2 and 4 pixels along an axis.
+const DENSITIES: [[u8; 3]; 3] = [[255, 200, 128], [127, 100, 64], [63, 40, 1]];
+
 impl Texels {
+    /// Returns the bytes of all texels.
+    fn bytes(&self) -> Vec<u8> {
+        let sizes = self.layers.concat();
+        if self.kind == TexelKind::Sizes {
+            return sizes;
+        }
+        let densities = |(index, word): (usize, &u8)| {
+            [word >> 2 & 3, word & 3].map(|log2| DENSITIES[usize::from(log2)][index % DENSITIES.len()])
+        };
+        sizes.iter().enumerate().flat_map(densities).collect()
+    }
+
+    fn format(&self) -> vk::Format {
+        if self.kind == TexelKind::Sizes { vk::Format::R8_UINT } else { vk::Format::R8G8_UNORM }
+    }
+
+    /// Returns the flags of a view of the texels.
+    fn view(&self) -> vk::ImageViewCreateFlags {
+        match self.kind {
+            TexelKind::Densities(Reading::Deferred) => vk::ImageViewCreateFlags::FRAGMENT_DENSITY_MAP_DEFERRED_EXT,
+            TexelKind::Densities(Reading::Dynamic) => vk::ImageViewCreateFlags::FRAGMENT_DENSITY_MAP_DYNAMIC_EXT,
+            _ => vk::ImageViewCreateFlags::empty(),
+        }
+    }
+
     /// Returns the texels of a row, and the number of rows.
     pub fn extent(&self) -> [u32; 2] {
         self.size.map(|size| SIDE.div_ceil(size))
@@ -49,6 +103,21 @@ pub struct Scene {
     pub texels: Option<Texels>,
     /// Dynamic rendering without a render pass.
     pub rendering: bool,
+    /// The first version of render passes. It has no shading rates and no view masks.
+    pub first_version: bool,
+    /// The colours are a subsampled image, which is sampled.
+    pub subsampled: bool,
+}
+
+impl Scene {
+    /// Returns the texels if they are densities, and when they are read.
+    fn densities(&self) -> Option<(&Texels, Reading)> {
+        let texels = self.texels.as_ref()?;
+        match texels.kind {
+            TexelKind::Densities(reading) => Some((texels, reading)),
+            TexelKind::Sizes => None,
+        }
+    }
 }
 
 impl Default for Scene {
@@ -61,6 +130,8 @@ impl Default for Scene {
             samples: 1,
             texels: None,
             rendering: false,
+            first_version: false,
+            subsampled: false,
         }
     }
 }
@@ -134,7 +205,16 @@ pub fn render(gpu: &Gpu, scene: &Scene, draws: &[RatedDraw]) -> Result<Vec<[u32;
     let make = |draw: &RatedDraw| Ok((pipeline(gpu, scene, (of_pass, layout), draw)?, gpu.buffer_with(&clip(draw))?));
     let made = draws.iter().map(make).collect::<Result<Vec<_>, Outcome>>()?;
     let extension = ash::khr::fragment_shading_rate::Device::new(&gpu.instance, &gpu.device);
+    let map = targets.rates.as_ref().zip(scene.densities());
+    let densities = match map {
+        Some((_, (texels, _))) => Some(gpu.buffer_with(&texels.bytes())?),
+        None => None,
+    };
+    let mut deferred = Ok(());
     gpu.run(|commands| {
+        if let (Some((image, (texels, Reading::Dynamic))), Some(buffer)) = (map, &densities) {
+            record_upload(gpu, commands, image, (buffer, texels));
+        }
         // SAFETY: the command buffer is recording, and everything named is alive.
         unsafe {
             for pool in draws.iter().filter_map(|draw| draw.query) {
@@ -160,8 +240,13 @@ pub fn render(gpu: &Gpu, scene: &Scene, draws: &[RatedDraw]) -> Result<Vec<[u32;
             end(gpu, commands, pass);
             gpu.barrier(commands, None);
         }
+        if let Some((image, (texels, Reading::Deferred))) = map {
+            deferred = upload(gpu, image, texels);
+        }
     })?;
-    read(gpu, scene, targets.resolved.as_ref().unwrap_or(&targets.color))
+    deferred?;
+    let shown = targets.resolved.as_ref().unwrap_or(&targets.color);
+    if scene.subsampled { sample(gpu, scene, shown) } else { read(gpu, scene, shown) }
 }
 
 /// Returns the vertices in clip coordinates.
@@ -170,21 +255,26 @@ fn clip(draw: &RatedDraw) -> Vec<Vertex> {
     draw.vertices.iter().map(|[[x, y, z, w], more]| [[place(*x) * w, place(*y) * w, z * w, *w], *more]).collect()
 }
 
-/// Dimensions of an image.
+/// Dimensions and flags of an image.
 #[derive(Clone, Copy)]
 struct ImageShape {
     size: [u32; 2],
     layers: u32,
     samples: u32,
+    flags: vk::ImageCreateFlags,
+    view: vk::ImageViewCreateFlags,
 }
 
 fn image(gpu: &Gpu, format: vk::Format, shape: ImageShape) -> Result<Image, Outcome> {
-    let ImageShape { size, layers, samples } = shape;
+    let ImageShape { size, layers, samples, flags, view } = shape;
     use vk::ImageUsageFlags as U;
     let (aspects, usage) = match format {
-        DEPTH_FORMAT => (DEPTH, U::DEPTH_STENCIL_ATTACHMENT),
-        vk::Format::R8_UINT => (COLOR, U::FRAGMENT_SHADING_RATE_ATTACHMENT_KHR),
-        _ => (COLOR, U::COLOR_ATTACHMENT),
+        DEPTH_FORMAT => (DEPTH, U::DEPTH_STENCIL_ATTACHMENT | COPIED),
+        vk::Format::R8_UINT => (COLOR, U::FRAGMENT_SHADING_RATE_ATTACHMENT_KHR | COPIED),
+        vk::Format::R8G8_UNORM => (COLOR, U::FRAGMENT_DENSITY_MAP_EXT | COPIED),
+        // Subsampled images cannot be copied.
+        _ if flags.contains(vk::ImageCreateFlags::SUBSAMPLED_EXT) => (COLOR, U::COLOR_ATTACHMENT | U::SAMPLED),
+        _ => (COLOR, U::COLOR_ATTACHMENT | COPIED),
     };
     let extent = vk::Extent3D { width: size[0], height: size[1], depth: 1 };
     let info = vk::ImageCreateInfo::default()
@@ -194,12 +284,14 @@ fn image(gpu: &Gpu, format: vk::Format, shape: ImageShape) -> Result<Image, Outc
         .mip_levels(1)
         .array_layers(layers)
         .samples(vk::SampleCountFlags::from_raw(samples))
-        .usage(usage | U::TRANSFER_SRC | U::TRANSFER_DST);
+        .usage(usage)
+        .flags(flags);
     // SAFETY: valid infos; memory is bound once.
     unsafe {
         let handle = gpu.bound_image(&info)?;
         let info = vk::ImageViewCreateInfo::default()
             .image(handle)
+            .flags(view)
             .view_type(vk::ImageViewType::TYPE_2D_ARRAY)
             .format(format)
             .subresource_range(vk::ImageSubresourceRange { layer_count: layers, ..range(aspects, 0, 1) });
@@ -209,20 +301,27 @@ fn image(gpu: &Gpu, format: vk::Format, shape: ImageShape) -> Result<Image, Outc
 
 fn targets(gpu: &Gpu, scene: &Scene) -> Result<Targets, Outcome> {
     let &Scene { size, layers, samples, format, .. } = scene;
+    let (flags, view) = (vk::ImageCreateFlags::empty(), vk::ImageViewCreateFlags::empty());
+    let plain = ImageShape { size, layers, samples, flags, view };
+    let color = match scene.subsampled {
+        true => ImageShape { flags: vk::ImageCreateFlags::SUBSAMPLED_EXT, ..plain },
+        false => plain,
+    };
     let targets = Targets {
-        color: image(gpu, format, ImageShape { size, layers, samples })?,
-        depth: image(gpu, DEPTH_FORMAT, ImageShape { size, layers, samples })?,
-        resolved: if samples > 1 { Some(image(gpu, format, ImageShape { size, layers, samples: 1 })?) } else { None },
+        color: image(gpu, format, color)?,
+        depth: image(gpu, DEPTH_FORMAT, plain)?,
+        resolved: if samples > 1 { Some(image(gpu, format, ImageShape { samples: 1, ..color })?) } else { None },
         rates: match &scene.texels {
-            Some(texels) => Some(image(
-                gpu,
-                vk::Format::R8_UINT,
-                ImageShape { size: texels.extent(), layers: texels.layers.len() as u32, samples: 1 },
-            )?),
+            Some(texels) => {
+                let (size, layers) = (texels.extent(), texels.layers.len() as u32);
+                let shape = ImageShape { size, layers, samples: 1, flags, view: texels.view() };
+                Some(image(gpu, texels.format(), shape)?)
+            }
             None => None,
         },
     };
-    if let (Some(rates), Some(texels)) = (&targets.rates, &scene.texels) {
+    let is_later = scene.densities().is_some_and(|(_, reading)| reading != Reading::Recorded);
+    if let (Some(rates), Some(texels), false) = (&targets.rates, &scene.texels, is_later) {
         upload(gpu, rates, texels)?;
     }
     gpu.run(|commands| {
@@ -249,19 +348,56 @@ fn to_general(gpu: &Gpu, commands: vk::CommandBuffer, image: &Image, layers: u32
 }
 
 fn upload(gpu: &Gpu, image: &Image, texels: &Texels) -> Case {
-    let buffer = gpu.buffer_with(&texels.layers.concat())?;
+    let buffer = gpu.buffer_with(&texels.bytes())?;
+    gpu.run(|commands| record_upload(gpu, commands, image, (&buffer, texels)))
+}
+
+/// Records a copy of texels from a buffer to all of an image.
+fn record_upload(gpu: &Gpu, commands: vk::CommandBuffer, image: &Image, (buffer, texels): (&Buffer, &Texels)) {
     let layers = texels.layers.len() as u32;
     let region = vk::BufferImageCopy {
         image_subresource: vk::ImageSubresourceLayers { layer_count: layers, ..crate::harness::layers(COLOR) },
         image_extent: image.extent,
         ..Default::default()
     };
-    gpu.run(|commands| {
-        to_general(gpu, commands, image, layers);
-        // SAFETY: the image is in the layout, and the buffer holds all of the region.
-        unsafe { gpu.device.cmd_copy_buffer_to_image(commands, buffer.handle, image.handle, GENERAL, &[region]) };
-        gpu.barrier(commands, None);
-    })
+    to_general(gpu, commands, image, layers);
+    // SAFETY: the image is in the layout, and the buffer holds all of the region.
+    unsafe { gpu.device.cmd_copy_buffer_to_image(commands, buffer.handle, image.handle, GENERAL, &[region]) };
+    gpu.barrier(commands, None);
+}
+
+/// Returns the texels of a subsampled image of one layer.
+fn sample(gpu: &Gpu, scene: &Scene, image: &Image) -> Result<Vec<[u32; 4]>, Outcome> {
+    let [width, height] = scene.size;
+    let texels = gpu.buffer(u64::from(width * height) * 16)?;
+    let (mode, kinds) = (vk::SamplerAddressMode::CLAMP_TO_EDGE, [SAMPLED, STORAGE]);
+    let info = vk::SamplerCreateInfo::default().flags(vk::SamplerCreateFlags::SUBSAMPLED_EXT);
+    // SAFETY: the info is valid.
+    let sampler = [unsafe { gpu.device.create_sampler(&info.address_mode_u(mode).address_mode_v(mode), None) }?];
+    let binding = |number: usize| {
+        vk::DescriptorSetLayoutBinding::default()
+            .binding(number as u32)
+            .descriptor_type(kinds[number])
+            .descriptor_count(1)
+            .stage_flags(vk::ShaderStageFlags::COMPUTE)
+    };
+    let (layout, set) = gpu.set_of(&kinds, &[binding(0).immutable_samplers(&sampler), binding(1)])?;
+    let images = [vk::DescriptorImageInfo { sampler: sampler[0], image_view: image.view, image_layout: GENERAL }];
+    let buffers = [vk::DescriptorBufferInfo { buffer: texels.handle, offset: 0, range: vk::WHOLE_SIZE }];
+    let write = |number: usize| {
+        vk::WriteDescriptorSet::default().dst_set(set).dst_binding(number as u32).descriptor_type(kinds[number])
+    };
+    // SAFETY: the set is new, and nothing uses it.
+    unsafe { gpu.device.update_descriptor_sets(&[write(0).image_info(&images), write(1).buffer_info(&buffers)], &[]) };
+    let layout = gpu.layout(&[layout])?;
+    let pipeline = compute::pipeline(gpu, shader!("density_sampled.comp"), layout)?;
+    gpu.dispatch(&Compute { pipeline, layout, set }, &[], [width, height, 1])?;
+    Ok(texels_of(&texels))
+}
+
+/// Returns the texels of a buffer, four words each.
+fn texels_of(buffer: &Buffer) -> Vec<[u32; 4]> {
+    buffer.words().chunks_exact(4).map(|words| [words[0], words[1], words[2], words[3]]).collect()
 }
 
 fn read(gpu: &Gpu, scene: &Scene, image: &Image) -> Result<Vec<[u32; 4]>, Outcome> {
@@ -277,7 +413,7 @@ fn read(gpu: &Gpu, scene: &Scene, image: &Image) -> Result<Vec<[u32; 4]>, Outcom
         unsafe { gpu.device.cmd_copy_image_to_buffer(commands, image.handle, GENERAL, buffer.handle, &[region]) };
         gpu.barrier(commands, None);
     })?;
-    Ok(buffer.words().chunks_exact(4).map(|words| [words[0], words[1], words[2], words[3]]).collect())
+    Ok(texels_of(&buffer))
 }
 
 fn reference(attachment: u32, aspect_mask: vk::ImageAspectFlags) -> vk::AttachmentReference2<'static> {
@@ -304,7 +440,15 @@ fn attachments(scene: &Scene, targets: &Targets) -> (Vec<vk::AttachmentDescripti
     all.extend(
         targets.resolved.map(|image| (attachment(scene.format, 1, vk::AttachmentLoadOp::DONT_CARE), image.view)),
     );
-    all.extend(targets.rates.map(|image| (attachment(vk::Format::R8_UINT, 1, load), image.view)));
+    if let (Some(image), Some(texels)) = (targets.rates, &scene.texels) {
+        // The contents of density maps are kept whatever the operations are.
+        let rates = match texels.kind {
+            TexelKind::Sizes => attachment(texels.format(), 1, load),
+            TexelKind::Densities(_) => attachment(texels.format(), 1, vk::AttachmentLoadOp::DONT_CARE)
+                .store_op(vk::AttachmentStoreOp::DONT_CARE),
+        };
+        all.push((rates, image.view));
+    }
     all.into_iter().unzip()
 }
 
@@ -324,20 +468,59 @@ fn pass(gpu: &Gpu, scene: &Scene, targets: &Targets) -> Result<(vk::RenderPass, 
     if targets.resolved.is_some() {
         subpass = subpass.resolve_attachments(&resolves);
     }
-    if targets.rates.is_some() {
+    let map = vk::AttachmentReference { attachment: rates.attachment, layout: GENERAL };
+    let map = vk::RenderPassFragmentDensityMapCreateInfoEXT::default().fragment_density_map_attachment(map);
+    let has_densities = scene.densities().is_some();
+    let mut chained = map;
+    if targets.rates.is_some() && !has_densities {
         subpass = subpass.push_next(&mut sizes);
     }
     let subpasses = [subpass];
-    let info = vk::RenderPassCreateInfo2::default().attachments(&attachments).subpasses(&subpasses);
+    let mut info = vk::RenderPassCreateInfo2::default().attachments(&attachments).subpasses(&subpasses);
+    if has_densities {
+        info = info.push_next(&mut chained);
+    }
     let extension = ash::khr::create_renderpass2::Device::new(&gpu.instance, &gpu.device);
     // SAFETY: the infos are valid.
     unsafe {
-        let pass = extension.create_render_pass2(&info, None)?;
+        let pass = match scene.first_version {
+            true => first_version(gpu, &attachments, subpass, map)?,
+            false => extension.create_render_pass2(&info, None)?,
+        };
         let layers = if scene.views == 0 { scene.layers } else { 1 };
         let info = vk::FramebufferCreateInfo::default().render_pass(pass).attachments(&views);
         let info = info.width(scene.size[0]).height(scene.size[1]).layers(layers);
         Ok((pass, gpu.device.create_framebuffer(&info, None)?))
     }
+}
+
+/// Creates a render pass with a density map by the first version of the command.
+fn first_version(
+    gpu: &Gpu,
+    attachments: &[vk::AttachmentDescription2<'_>],
+    subpass: vk::SubpassDescription2<'_>,
+    mut map: vk::RenderPassFragmentDensityMapCreateInfoEXT<'_>,
+) -> Result<vk::RenderPass, Outcome> {
+    let attachment = |info: &vk::AttachmentDescription2<'_>| {
+        vk::AttachmentDescription::default()
+            .format(info.format)
+            .samples(info.samples)
+            .load_op(info.load_op)
+            .store_op(info.store_op)
+            .initial_layout(info.initial_layout)
+            .final_layout(info.final_layout)
+    };
+    let attachments: Vec<_> = attachments.iter().map(attachment).collect();
+    let [color, depth, resolved] = [0, 1, 2].map(|attachment| vk::AttachmentReference { attachment, layout: GENERAL });
+    let (colors, resolves) = ([color], [resolved]);
+    let mut first = vk::SubpassDescription::default().color_attachments(&colors).depth_stencil_attachment(&depth);
+    if !subpass.p_resolve_attachments.is_null() {
+        first = first.resolve_attachments(&resolves);
+    }
+    let subpasses = [first];
+    let info = vk::RenderPassCreateInfo::default().attachments(&attachments).subpasses(&subpasses);
+    // SAFETY: the info is valid.
+    Ok(unsafe { gpu.device.create_render_pass(&info.push_next(&mut map), None) }?)
 }
 
 fn clears() -> [vk::ClearValue; 2] {
@@ -384,13 +567,18 @@ unsafe fn begin(
         .image_layout(GENERAL)
         .image_view(targets.rates.map_or(vk::ImageView::null(), |image| image.view))
         .shading_rate_attachment_texel_size(vk::Extent2D { width, height });
+    let mut map =
+        vk::RenderingFragmentDensityMapAttachmentInfoEXT::default().image_layout(GENERAL).image_view(sizes.image_view);
     let info = vk::RenderingInfo::default()
         .render_area(area)
         .layer_count(if scene.views == 0 { scene.layers } else { 1 })
         .view_mask(scene.views)
         .color_attachments(&colors)
-        .depth_attachment(&depth)
-        .push_next(&mut sizes);
+        .depth_attachment(&depth);
+    let info = match scene.densities() {
+        Some(_) => info.push_next(&mut map),
+        None => info.push_next(&mut sizes),
+    };
     let extension = ash::khr::dynamic_rendering::Device::new(&gpu.instance, &gpu.device);
     // SAFETY: as this function demands.
     unsafe { extension.cmd_begin_rendering(commands, &info) };
@@ -473,11 +661,15 @@ fn pipeline(
         .color_blend_state(&blend)
         .dynamic_state(&dynamic)
         .layout(layout)
-        .render_pass(pass)
-        .push_next(&mut rate);
+        .render_pass(pass);
+    let mut flag = vk::PipelineCreateFlags::RENDERING_FRAGMENT_DENSITY_MAP_ATTACHMENT_EXT;
+    if scene.densities().is_none() {
+        info = info.push_next(&mut rate);
+        flag = vk::PipelineCreateFlags::RENDERING_FRAGMENT_SHADING_RATE_ATTACHMENT_KHR;
+    }
     if scene.rendering {
         info = info.push_next(&mut rendering);
-        info.flags |= vk::PipelineCreateFlags::RENDERING_FRAGMENT_SHADING_RATE_ATTACHMENT_KHR;
+        info.flags |= flag;
     }
     // SAFETY: the info is valid.
     let made = unsafe { gpu.device.create_graphics_pipelines(vk::PipelineCache::null(), &[info], None) };
