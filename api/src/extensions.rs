@@ -248,8 +248,8 @@ pub const TABLE: &[Extension] = &[
     row("VK_KHR_fragment_shading_rate", 2, Device, None, &["VK_KHR_create_renderpass2", PROPERTIES2])
         .limited("Fragments of up to 4x4 pixels. Not together with interlock or tile images."),
     row("VK_EXT_fragment_density_map", 3, Device, None, &[PROPERTIES2]).limited(
-        "Fragments of up to 4x4 pixels, or one pixel with sample shading, conservative rasterization, interlock or \
-         tile images. Subsampled images are stored in full.",
+        "Fragments of up to 4x4 pixels, or one pixel with sample shading, conservative rasterization, Bresenham or \
+         smooth lines, interlock or tile images. Subsampled images are stored in full.",
     ),
     row("VK_EXT_fragment_density_map2", 1, Device, None, &["VK_EXT_fragment_density_map"])
         .limited("Subsampled images are stored in full."),

@@ -1,3 +1,5 @@
+//! Tests of swapchains on displays that record frames.
+
 use super::*;
 use crate::device::DeviceDesc;
 use vitric_memory::Heap;

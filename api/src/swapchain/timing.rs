@@ -113,16 +113,26 @@ pub struct PastTiming {
 }
 
 impl PastTiming {
-    /// Returns the requested stages that have results, and their times.
-    pub fn results(&self) -> impl Iterator<Item = (Stages, u64)> {
+    fn requested(&self) -> impl Iterator<Item = (Stages, Option<u64>)> {
         let stages = (0..STAGES).map(|bit| Stages::from_bits_truncate(1 << bit));
-        let requested = stages.zip(self.times).filter(|(stage, _)| self.request.stages.contains(*stage));
-        requested.filter_map(|(stage, time)| Some((stage, time?)))
+        stages.zip(self.times).filter(|(stage, _)| self.request.stages.contains(*stage))
+    }
+
+    /// Returns the requested stages and their times. Stages without a result have the time 0.
+    ///
+    /// A list of fewer stages would make an application that uses its structures again, without
+    /// setting the number of stages, have too little room for the complete list.
+    pub fn results(&self) -> impl Iterator<Item = (Stages, u64)> {
+        self.requested().map(|(stage, time)| (stage, time.unwrap_or(0)))
     }
 
     /// Returns true if every requested stage has a result.
     pub fn is_complete(&self) -> bool {
-        self.results().count() == self.request.stages.bits().count_ones() as usize
+        self.requested().all(|(_, time)| time.is_some())
+    }
+
+    fn has_any_result(&self) -> bool {
+        self.requested().any(|(_, time)| time.is_some())
     }
 
     /// Returns the time at which the frame was given to the display, if it was.
@@ -212,7 +222,7 @@ impl TimingQueue {
         let allows_parts = flags.contains(PastFlags::ALLOW_PARTIAL_RESULTS);
         let allows_gaps = flags.contains(PastFlags::ALLOW_OUT_OF_ORDER_RESULTS);
         let can_read = move |timing: &&PastTiming| match allows_parts {
-            true => timing.results().next().is_some(),
+            true => timing.has_any_result(),
             false => timing.is_complete(),
         };
         let in_order = self.timings.iter().take_while(move |timing| allows_gaps || can_read(timing));

@@ -46,8 +46,7 @@ impl Gpu {
             let instance = entry.create_instance(&info, None)?;
             let devices = instance.enumerate_physical_devices()?;
             let physical = *devices.first().ok_or(Outcome::Fail("there is no device".into()))?;
-            let mut made = Self::open(&entry, &instance, physical, &DeviceOptions::new(vec![one_queue()]))?;
-            made.pop().ok_or(Outcome::Fail("there is no queue".into()))
+            Self::open_one(&entry, &instance, physical, &DeviceOptions::new(vec![one_queue()]))
         }
     }
 
@@ -90,18 +89,25 @@ impl Gpu {
     /// The device cannot be created.
     pub fn with_structure<T: vk::TaggedStructure>(&self, structure: &mut T) -> Result<Self, Outcome> {
         let options = DeviceOptions { last: (&raw mut *structure).cast(), ..DeviceOptions::new(vec![one_queue()]) };
-        let mut made = Self::open(&self.entry, &self.instance, self.physical, &options)?;
-        made.pop().ok_or(Outcome::Fail("there is no queue".into()))
+        Self::open_one(&self.entry, &self.instance, self.physical, &options)
     }
 
     /// Opens another device of one queue that supports density maps, and no shading rates.
     ///
     /// # Errors
-    /// The device does not support density maps, or cannot be created.
+    /// The device cannot be created.
     pub fn with_density_maps(&self) -> Result<Self, Outcome> {
-        self.need(vk::EXT_FRAGMENT_DENSITY_MAP_NAME)?;
         let options = DeviceOptions { has_density_maps: true, ..DeviceOptions::new(vec![one_queue()]) };
-        let mut made = Self::open(&self.entry, &self.instance, self.physical, &options)?;
+        Self::open_one(&self.entry, &self.instance, self.physical, &options)
+    }
+
+    fn open_one(
+        entry: &ash::Entry,
+        instance: &ash::Instance,
+        physical: vk::PhysicalDevice,
+        options: &DeviceOptions<'_>,
+    ) -> Result<Self, Outcome> {
+        let mut made = Self::open(entry, instance, physical, options)?;
         made.pop().ok_or(Outcome::Fail("there is no queue".into()))
     }
 

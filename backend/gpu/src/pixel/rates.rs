@@ -34,14 +34,13 @@ impl<'a> RateMap<'a> {
     /// the framebuffer over which the map is stretched.
     ///
     /// Fragments are no larger than the part of the framebuffer that belongs to one texel, even if
-    /// a texel controls more pixels because of [`DENSITY_TEXEL_SIZES`].
+    /// a texel controls more pixels because of [`DENSITY_TEXEL_SIZES`]. The device then reads one
+    /// texel of several.
     pub fn of_densities(plane: PlaneRef<'a>, framebuffer: [u32; 2]) -> Self {
         let texels = [plane.width(), plane.height()];
-        let [least, most] = DENSITY_TEXEL_SIZES;
-        let part = |axis: usize| (framebuffer[axis] / texels[axis].max(1)).clamp(1, most).next_power_of_two();
-        let part = [part(0), part(1)];
-        let log2 = part.map(|pixels| pixels.max(least).ilog2());
-        Self { plane, log2, densities: Some(Rate::of_size(part)) }
+        let axes = [0, 1].map(|axis| density_texel(framebuffer[axis], texels[axis]));
+        let largest = Rate::of_size(axes.map(|(_, largest)| largest));
+        Self { plane, log2: axes.map(|(log2, _)| log2), densities: Some(largest) }
     }
 
     /// Returns the size that the texel of a pixel asks for.
@@ -58,6 +57,14 @@ impl<'a> RateMap<'a> {
         self.plane.read(x.min(last[0]), y.min(last[1]), 0, &mut texel);
         Rate::of_density(texel).min(largest)
     }
+}
+
+/// Returns log2 of the pixels of a framebuffer that a texel of a density map controls along an
+/// axis, and the greatest size of its fragments in pixels. The map has a number of texels.
+fn density_texel(framebuffer: u32, texels: u32) -> (u32, u32) {
+    let [min, max] = DENSITY_TEXEL_SIZES;
+    let part = (framebuffer / texels.max(1)).clamp(1, max);
+    (part.next_power_of_two().max(min).ilog2(), 1 << part.ilog2())
 }
 
 /// Fragment sizes of a draw in which some fragments may be larger than a pixel.
@@ -78,7 +85,8 @@ impl<'a> Rates<'a> {
         let fragment = pipeline.fragment.as_ref().filter(fits)?;
         let primitive = pipeline.gives_rate().then(|| Shape::first_word(fragment.inputs.len()));
         let has_densities = map.as_ref().is_some_and(|map| map.densities.is_some());
-        // Conservative coverage of fragments that share one set of samples is not supported.
+        // Neither conservative coverage nor that of Bresenham and smooth lines is supported for
+        // fragments that share one set of samples.
         if has_densities && pipeline.criterion().is_some() {
             return None;
         }
@@ -98,11 +106,11 @@ impl<'a> Rates<'a> {
         primitives.iter().any(|&primitive| texels.iter().any(|&texel| is_coarse(primitive, texel)))
     }
 
-    /// Returns true if the pixels of a fragment share one set of samples. Then a bit of its
-    /// coverage is that of a sample of all pixels. Otherwise each pixel has bits of its own.
+    /// Returns true if the pixels of a fragment share one set of samples. Then each sample has one
+    /// bit of the fragment's coverage. Otherwise each sample of each pixel has one.
     ///
     /// Source: Vulkan specification, "Multisampling".
-    pub(super) fn share_samples(&self) -> bool {
+    pub(super) fn has_shared_samples(&self) -> bool {
         self.map.as_ref().is_some_and(|map| map.densities.is_some())
     }
 
@@ -112,5 +120,28 @@ impl<'a> Rates<'a> {
         let primitive = self.primitive.map_or(Rate::PIXEL, |word| Rate::of_word(words.get(word)));
         let texel = self.map.as_ref().map_or(Rate::PIXEL, |map| map.at(place));
         self.state.combined(primitive, texel, self.samples)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texels_of_density_maps_control_powers_of_two() {
+        let cases = [
+            ((64, 8), (3, 8)),
+            // The rest of a division belongs to the last texel.
+            ((65, 8), (3, 8)),
+            ((96, 8), (4, 8)),
+            ((24, 8), (3, 2)),
+            ((61, 61), (3, 1)),
+            ((5, 9), (3, 1)),
+            ((16384, 1), (10, 1024)),
+            ((7, 0), (3, 4)),
+        ];
+        for ((framebuffer, texels), expected) in cases {
+            assert_eq!(density_texel(framebuffer, texels), expected, "{framebuffer} pixels, {texels} texels");
+        }
     }
 }

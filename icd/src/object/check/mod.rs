@@ -577,11 +577,12 @@ fn decode_mode(info: &vk::ImageViewCreateInfo<'_>, check: Check<'_>) -> Result<(
 fn density_map(info: &vk::ImageViewCreateInfo<'_>, check: Check<'_>) -> Result<()> {
     use vk::ImageViewCreateFlags as F;
     let both = F::FRAGMENT_DENSITY_MAP_DYNAMIC_EXT | F::FRAGMENT_DENSITY_MAP_DEFERRED_EXT;
-    let allowed = "a density map that is either dynamic or deferred";
+    let allowed = "at most one of FRAGMENT_DENSITY_MAP_DYNAMIC and FRAGMENT_DENSITY_MAP_DEFERRED";
     check.holds("flags", format_args!("{:?}", info.flags), allowed, !info.flags.contains(both))
 }
 
-/// Checks that a sampler reads subsampled images without levels, from inside of their edges.
+/// Checks that a sampler reads subsampled images as it may: without levels, comparison and
+/// anisotropy, with one filter, and not beyond the edges.
 fn subsampled(info: &vk::SamplerCreateInfo<'_>, check: Check<'_>) -> Result<()> {
     if !info.flags.contains(vk::SamplerCreateFlags::SUBSAMPLED_EXT) {
         return Ok(());

@@ -6,9 +6,9 @@
 //! tests, blending and writes work on pixels again.
 //!
 //! If a density map sets the sizes, the pixels of a fragment share one set of samples. The program
-//! then reads and writes the coverage of any pixel, but only covered samples of pixels are tested
-//! and written. Source: Vulkan specification, "Fragment Shading Rates", "Fragment Density Map
-//! Operations", "Multisampling", "Coverage Reduction".
+//! reads a sample as covered if it is in any pixel, and omits a sample in all pixels. Only covered
+//! samples of pixels are tested and written. Source: Vulkan specification, "Fragment Shading
+//! Rates", "Fragment Density Map Operations", "Multisampling", "Coverage Reduction".
 
 use smallvec::SmallVec;
 use vitric_base::counters::{Counter, count};
@@ -159,14 +159,14 @@ fn fill(
             of_quads.for_each(|(lanes, words)| *lanes = [words.get(word); 4]);
         }
         KernelInput::SampleArea(axis) => each(lanes, cells, |cells, _| {
-            let pixels = if shares_samples(context) { cells.rate.size()[axis] } else { 1 };
+            let pixels = if has_shared_samples(context) { cells.rate.size()[axis] } else { 1 };
             (pixels as f32).to_bits()
         }),
         KernelInput::Coverage => each(lanes, cells, |cells, cell| match cells.coverage[cell] {
             0 => 0,
             coverage => {
                 let coverage = cells.untested.map_or(coverage, |untested| untested[cell]);
-                match shares_samples(context) {
+                match has_shared_samples(context) {
                     true => cells.rate.of_any_pixel(coverage, cells.samples),
                     false => coverage,
                 }
@@ -180,8 +180,8 @@ fn fill(
 }
 
 /// Returns true if the pixels of a fragment share one set of samples.
-fn shares_samples(context: &PixelContext<'_>) -> bool {
-    context.rates.as_ref().is_some_and(Rates::share_samples)
+fn has_shared_samples(context: &PixelContext<'_>) -> bool {
+    context.rates.as_ref().is_some_and(Rates::has_shared_samples)
 }
 
 /// Fills a word of each fragment.
@@ -313,7 +313,7 @@ impl Waves<'_, '_> {
                 }
                 if let Some(slot) = kernel.sample_mask {
                     let mask = shade.outputs[slot][lane];
-                    *coverage &= match shares_samples(self.context) {
+                    *coverage &= match has_shared_samples(self.context) {
                         true => cells.rate.of_every_pixel(mask & Rate::PIXEL.all_samples(samples), samples),
                         false => mask,
                     };

@@ -18,7 +18,9 @@ const VERTEX: &[u8] = shader!("density.vert");
 const PLAIN: &[u8] = shader!("density.frag");
 const DEPTH: &[u8] = shader!("density_depth.frag");
 const SAMPLES: &[u8] = shader!("density_samples.frag");
-const NAMES: [&std::ffi::CStr; 2] = [vk::EXT_FRAGMENT_DENSITY_MAP_NAME, vk::EXT_FRAGMENT_DENSITY_MAP2_NAME];
+/// Extensions that cases use. The sizes of fragments are those of shading rates.
+const NAMES: [&std::ffi::CStr; 3] =
+    [vk::EXT_FRAGMENT_DENSITY_MAP_NAME, vk::EXT_FRAGMENT_DENSITY_MAP2_NAME, vk::KHR_FRAGMENT_SHADING_RATE_NAME];
 
 cases!(append_cases);
 
@@ -218,8 +220,8 @@ fn by_sample(gpu: &Gpu, samples: u32) -> Case {
     Ok(())
 }
 
-/// Checks that the pixels of a fragment share one set of samples: the program reads and writes a
-/// mask of so many, and their locations are scaled.
+/// Checks that the pixels of a fragment share one set of samples: the program reads and writes one
+/// mask, and the locations of the samples are scaled.
 fn shared_samples(gpu: &Gpu) -> Case {
     let samples = 4;
     let scene = Scene { samples, texels: densities(25, [8; 2], 1), ..Scene::default() };
