@@ -275,7 +275,7 @@ fn sample_limits(rest: Limits) -> Limits {
 /// Adds the limits of queues, copies and mapped memory.
 fn transfer_limits(rest: Limits) -> Limits {
     Limits {
-        min_memory_map_alignment: 4096,
+        min_memory_map_alignment: 64,
         timestamp_compute_and_graphics: vk::TRUE,
         timestamp_period: 1.0,
         discrete_queue_priorities: PRIORITIES,

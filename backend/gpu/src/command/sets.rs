@@ -24,7 +24,7 @@ use vitric_memory::{Addresses, InUse, SurfaceView};
 use super::pass::Pass;
 
 /// `maxBoundDescriptorSets`.
-pub const MAX_SETS: usize = 8;
+pub const MAX_SETS: usize = 16;
 
 /// Maximum number of programs of a bind point: those of all graphics stages.
 const MAX_PROGRAMS: usize = 5;

@@ -1,5 +1,5 @@
-//! Sets with more descriptors than the limit of one type, pools with too few descriptors, and
-//! pipeline layouts with many dynamic buffers.
+//! Sets with more descriptors than the limit of one type, pools with too few descriptors, pipeline
+//! layouts with many dynamic buffers, and sixteen bound sets.
 
 use ash::vk;
 use ash::vk::{DescriptorBindingFlags as B, DescriptorType as D};
@@ -9,6 +9,7 @@ use crate::cases::support::compute::{pipeline, range};
 use crate::harness::{Buffer, Case, Gpu, ImageDesc, Outcome, check};
 
 const LAST_IMAGE: &[u8] = shader!("last_image.comp");
+const ALL_SETS: &[u8] = shader!("all_sets.comp");
 const DYNAMIC_MANY: &[u8] = shader!("dynamic_many.comp");
 const POINT: vk::PipelineBindPoint = vk::PipelineBindPoint::COMPUTE;
 
@@ -144,6 +145,49 @@ fn too_few(gpu: &Gpu) -> Case {
             Err(_) if gpu.properties.device_type != vk::PhysicalDeviceType::CPU => {}
             Err(error) => return Err(error),
         }
+    }
+    Ok(())
+}
+
+case!("capacity.sets.all", "Descriptor Set Binding", all_sets);
+
+/// Binds sixteen sets, and then each of them alone to another buffer.
+fn all_sets(gpu: &Gpu) -> Case {
+    const SETS: usize = 16;
+    let most = gpu.properties.limits.max_bound_descriptor_sets;
+    if (most as usize) < SETS {
+        return Err(Outcome::NotSupported(format!("{most} sets")));
+    }
+    let bindings = [binding(0, D::STORAGE_BUFFER, 1)];
+    let make = |word: u32| {
+        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+        let (layout, set) = set(gpu, info, &[(D::STORAGE_BUFFER, 1)])?;
+        let buffer = gpu.buffer_with(&[word, 0])?;
+        write_buffer(gpu, set, 0, &buffer);
+        Ok((layout, set, buffer))
+    };
+    let made = (0..SETS).map(|_| make(1)).collect::<Result<Vec<_>, Outcome>>()?;
+    let layouts: Vec<_> = made.iter().map(|(layout, ..)| *layout).collect();
+    let layout = gpu.layout(&layouts)?;
+    let pipeline = pipeline(gpu, ALL_SETS, layout)?;
+    let sets: Vec<_> = made.iter().map(|(_, set, _)| *set).collect();
+    let (_, other, last) = make(2)?;
+    for slot in 0..SETS {
+        gpu.run(|commands| {
+            // SAFETY: the command buffer is recording, and everything named is alive.
+            unsafe {
+                gpu.device.cmd_bind_pipeline(commands, POINT, pipeline);
+                gpu.device.cmd_bind_descriptor_sets(commands, POINT, layout, 0, &sets, &[]);
+                gpu.device.cmd_dispatch(commands, 1, 1, 1);
+                gpu.barrier(commands, None);
+                gpu.device.cmd_bind_descriptor_sets(commands, POINT, layout, slot as u32, &[other], &[]);
+                gpu.device.cmd_dispatch(commands, 1, 1, 1);
+            }
+            gpu.barrier(commands, None);
+        })?;
+        let out = if slot + 1 < SETS { &made[SETS - 1].2 } else { &last };
+        let expected = (1 << SETS) - 1 + (1u32 << slot);
+        check(out.words()[1] == expected, || format!("set {slot}: {:#x}, not {expected:#x}", out.words()[1]))?;
     }
     Ok(())
 }
