@@ -130,8 +130,8 @@ struct SwapchainState {
     mode: vk::PresentModeKHR,
     /// Number of frames that were queued and are not shown yet.
     waiting: u32,
-    /// The part of these frames that has each image.
-    of_image: [u32; MAX_IMAGES as usize],
+    /// Number of these frames by image.
+    waiting_by_image: [u32; MAX_IMAGES as usize],
     /// Number of frames that were rendered.
     rendered: u64,
     /// True if pending frames are shown without waiting for their periods, because the swapchain
@@ -201,7 +201,7 @@ impl Swapchain {
             failed: None,
             mode: desc.mode,
             waiting: 0,
-            of_image: Default::default(),
+            waiting_by_image: Default::default(),
             rendered: 0,
             closing: false,
             shown: 0,
@@ -307,7 +307,7 @@ impl Swapchain {
     pub fn send(self: &Arc<Self>, image: u32) -> Presentation {
         let mut state = self.state.lock();
         state.waiting += 1;
-        state.of_image.get_mut(image as usize).into_iter().for_each(|frames| *frames += 1);
+        state.waiting_by_image.get_mut(image as usize).into_iter().for_each(|frames| *frames += 1);
         state.free.retain(|free| *free != image);
         drop(state);
         Presentation { chain: self.clone(), image, timing: None, slot: None }
@@ -597,7 +597,7 @@ impl Drop for Presentation {
         let mut state = self.chain.state.lock();
         self.slot.into_iter().for_each(|slot| state.timings.end(slot));
         state.waiting -= 1;
-        if let Some(frames) = state.of_image.get_mut(self.image as usize) {
+        if let Some(frames) = state.waiting_by_image.get_mut(self.image as usize) {
             *frames -= 1;
             if *frames == 0 {
                 self.chain.give_back(&mut state, self.image);

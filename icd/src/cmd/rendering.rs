@@ -128,10 +128,15 @@ impl Attachments<'_> {
         };
         let depth_stencil = self.depth_stencil(depth, stencil)?;
         let depth_resolve = self.depth_resolve(depth, stencil)?;
-        let rate = match self.density_map(call.find(info.p_next))? {
-            None => self.rate(call.find(info.p_next))?,
-            map => map,
-        };
+        let sizes: Option<&vk::RenderingFragmentShadingRateAttachmentInfoKHR<'_>> = call.find(info.p_next);
+        let sizes = sizes.map(|info| {
+            let area = texel_size(info.shading_rate_attachment_texel_size);
+            (info.image_view, RateTexels::Sizes { area })
+        });
+        let densities: Option<&vk::RenderingFragmentDensityMapAttachmentInfoEXT<'_>> = call.find(info.p_next);
+        let densities = densities.map(|info| (info.image_view, RateTexels::Densities));
+        let rate = densities.into_iter().chain(sizes).find(|(view, _)| *view != vk::ImageView::null());
+        let rate = rate.map(|(view, texels)| self.rate(view, texels)).transpose()?;
         let first = SubpassDesc {
             colors: written,
             resolves: targets_of(false),
@@ -162,27 +167,10 @@ impl Attachments<'_> {
         Ok(vec![first, custom])
     }
 
-    /// Returns the shading-rate attachment.
-    fn rate(
-        &mut self,
-        info: Option<&vk::RenderingFragmentShadingRateAttachmentInfoKHR<'_>>,
-    ) -> Result<Option<RateAttachment>> {
-        let Some(info) = info.filter(|info| info.image_view != vk::ImageView::null()) else { return Ok(None) };
-        let attachment =
-            self.add(info.image_view, [vk::AttachmentLoadOp::LOAD; 2], [STORE; 2], ClearValue::default())?;
-        let texels = RateTexels::Sizes { area: texel_size(info.shading_rate_attachment_texel_size) };
-        Ok(Some(RateAttachment { attachment, texels }))
-    }
-
-    /// Returns the fragment density map.
-    fn density_map(
-        &mut self,
-        info: Option<&vk::RenderingFragmentDensityMapAttachmentInfoEXT<'_>>,
-    ) -> Result<Option<RateAttachment>> {
-        let Some(info) = info.filter(|info| info.image_view != vk::ImageView::null()) else { return Ok(None) };
-        let attachment =
-            self.add(info.image_view, [vk::AttachmentLoadOp::LOAD; 2], [STORE; 2], ClearValue::default())?;
-        Ok(Some(RateAttachment { attachment, texels: RateTexels::Densities }))
+    /// Adds the attachment whose texels set fragment sizes.
+    fn rate(&mut self, view: vk::ImageView, texels: RateTexels) -> Result<RateAttachment> {
+        let attachment = self.add(view, [vk::AttachmentLoadOp::LOAD; 2], [STORE; 2], ClearValue::default())?;
+        Ok(RateAttachment { attachment, texels })
     }
 
     fn add(

@@ -156,9 +156,10 @@ impl SharedBounds {
 }
 
 impl EarlyDepths {
-    /// Returns true if the bounds can be updated for tests in a direction.
+    /// Returns true if the bounds can be updated for tests in a direction. A draw that failed has
+    /// not returned the bounds that it took.
     fn is_of(&self, direction: DepthDirection) -> bool {
-        self.current == Some(direction)
+        self.current == Some(direction) && self.early.direction() == self.current
     }
 
     /// Returns the state after depths were changed other than by queued draws.

@@ -100,9 +100,10 @@ impl<'a> Rates<'a> {
     fn may_be_coarse(&self) -> bool {
         const ANY: &[Rate] = &Rate::ALL;
         const NONE: &[Rate] = &[Rate::PIXEL];
-        let said = |says: bool| if says { ANY } else { NONE };
-        let (primitives, texels) = (said(self.primitive.is_some()), said(self.map.is_some()));
-        let is_coarse = |a: Rate, b: Rate| self.state.combined(a, b, self.samples) != Rate::PIXEL;
+        let sizes = |are_given: bool| if are_given { ANY } else { NONE };
+        let (primitives, texels) = (sizes(self.primitive.is_some()), sizes(self.map.is_some()));
+        let largest = self.map.as_ref().and_then(|map| map.densities).unwrap_or(Rate::ALL[0]);
+        let is_coarse = |a: Rate, b: Rate| self.state.combined(a, b.min(largest), self.samples) != Rate::PIXEL;
         primitives.iter().any(|&primitive| texels.iter().any(|&texel| is_coarse(primitive, texel)))
     }
 

@@ -9,10 +9,10 @@ use ash::vk;
 use ash::vk::FragmentShadingRateCombinerOpKHR as Op;
 
 use super::model::{Effect, Samples, Shape, Size, Test, UNITS, place, word};
-use super::scene::{Reading, SIDE, Scene, TexelKind, Texels, render};
+use super::scene::{ReadTime, SIDE, Scene, TexelKind, Texels, render};
 use super::{SIZES, compare, counted, random, random_texels, sizes};
 use crate::Entry;
-use crate::harness::{Case, Gpu, check};
+use crate::harness::{Case, Gpu, Outcome, check};
 
 const VERTEX: &[u8] = shader!("density.vert");
 const PLAIN: &[u8] = shader!("density.frag");
@@ -42,7 +42,7 @@ fn append_cases(cases: &mut Vec<Entry>) {
         add(format!("map.{name}"), Box::new(move |gpu: &Gpu| views(gpu, layers)));
     }
     for (name, reading) in
-        [("recorded", Reading::Recorded), ("deferred", Reading::Deferred), ("dynamic", Reading::Dynamic)]
+        [("recorded", ReadTime::Recorded), ("deferred", ReadTime::Deferred), ("dynamic", ReadTime::Dynamic)]
     {
         add(format!("map.{name}"), Box::new(move |gpu: &Gpu| read(gpu, reading)));
     }
@@ -71,7 +71,7 @@ const FRAGMENTS: &[(&str, OfSamples)] = &[
 
 /// Returns the texels of a map of random densities.
 fn densities(seed: u64, size: Size, layers: usize) -> Option<Texels> {
-    let kind = TexelKind::Densities(Reading::Recorded);
+    let kind = TexelKind::Densities(ReadTime::Recorded);
     Some(Texels { kind, ..random_texels(seed, size, layers) })
 }
 
@@ -116,7 +116,16 @@ fn views(gpu: &Gpu, layers: usize) -> Case {
 }
 
 /// Checks that a map may be written until it is read.
-fn read(gpu: &Gpu, reading: Reading) -> Case {
+fn read(gpu: &Gpu, reading: ReadTime) -> Case {
+    let (first, second) = (&gpu.extension_features.density_maps, &gpu.extension_features.density_maps2);
+    let is_supported = match reading {
+        ReadTime::Recorded => vk::TRUE,
+        ReadTime::Deferred => second.fragment_density_map_deferred,
+        ReadTime::Dynamic => first.fragment_density_map_dynamic,
+    };
+    if is_supported == vk::FALSE {
+        return Err(Outcome::NotSupported(format!("{reading:?} views")));
+    }
     for rendering in [false, true] {
         let kind = TexelKind::Densities(reading);
         let texels = densities(11, [8; 2], 1).map(|texels| Texels { kind, ..texels });

@@ -35,12 +35,12 @@ pub enum TexelKind {
     /// Sizes of `VK_KHR_fragment_shading_rate`.
     Sizes,
     /// Densities of `VK_EXT_fragment_density_map`, and when they are read.
-    Densities(Reading),
+    Densities(ReadTime),
 }
 
-/// Time at which a density map is read, before which it is written.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Reading {
+/// Time at which a density map is read. It is written before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadTime {
     /// The pass is recorded.
     Recorded,
     /// The recording of the command buffer ends.
@@ -72,8 +72,8 @@ impl Texels {
     /// Returns the flags of a view of the texels.
     fn view(&self) -> vk::ImageViewCreateFlags {
         match self.kind {
-            TexelKind::Densities(Reading::Deferred) => vk::ImageViewCreateFlags::FRAGMENT_DENSITY_MAP_DEFERRED_EXT,
-            TexelKind::Densities(Reading::Dynamic) => vk::ImageViewCreateFlags::FRAGMENT_DENSITY_MAP_DYNAMIC_EXT,
+            TexelKind::Densities(ReadTime::Deferred) => vk::ImageViewCreateFlags::FRAGMENT_DENSITY_MAP_DEFERRED_EXT,
+            TexelKind::Densities(ReadTime::Dynamic) => vk::ImageViewCreateFlags::FRAGMENT_DENSITY_MAP_DYNAMIC_EXT,
             _ => vk::ImageViewCreateFlags::empty(),
         }
     }
@@ -111,7 +111,7 @@ pub struct Scene {
 
 impl Scene {
     /// Returns the texels if they are densities, and when they are read.
-    fn densities(&self) -> Option<(&Texels, Reading)> {
+    fn densities(&self) -> Option<(&Texels, ReadTime)> {
         let texels = self.texels.as_ref()?;
         match texels.kind {
             TexelKind::Densities(reading) => Some((texels, reading)),
@@ -212,7 +212,7 @@ pub fn render(gpu: &Gpu, scene: &Scene, draws: &[RatedDraw]) -> Result<Vec<[u32;
     };
     let mut deferred = Ok(());
     gpu.run(|commands| {
-        if let (Some((image, (texels, Reading::Dynamic))), Some(buffer)) = (map, &densities) {
+        if let (Some((image, (texels, ReadTime::Dynamic))), Some(buffer)) = (map, &densities) {
             record_upload(gpu, commands, image, (buffer, texels));
         }
         // SAFETY: the command buffer is recording, and everything named is alive.
@@ -240,7 +240,7 @@ pub fn render(gpu: &Gpu, scene: &Scene, draws: &[RatedDraw]) -> Result<Vec<[u32;
             end(gpu, commands, pass);
             gpu.barrier(commands, None);
         }
-        if let Some((image, (texels, Reading::Deferred))) = map {
+        if let Some((image, (texels, ReadTime::Deferred))) = map {
             deferred = upload(gpu, image, texels);
         }
     })?;
@@ -320,7 +320,7 @@ fn targets(gpu: &Gpu, scene: &Scene) -> Result<Targets, Outcome> {
             None => None,
         },
     };
-    let is_later = scene.densities().is_some_and(|(_, reading)| reading != Reading::Recorded);
+    let is_later = scene.densities().is_some_and(|(_, reading)| reading != ReadTime::Recorded);
     if let (Some(rates), Some(texels), false) = (&targets.rates, &scene.texels, is_later) {
         upload(gpu, rates, texels)?;
     }
