@@ -434,11 +434,12 @@ pub fn image_format_properties(image: ImageKind) -> Option<vk::ImageFormatProper
         && features.intersects(attachment)
         && !cube
         && !image.usage.intersects(RATES);
-    let has_one_level = linear || info.is_planar() || image.flags.contains(vk::ImageCreateFlags::SUBSAMPLED_EXT);
+    let has_modifier = image.tiling == vk::ImageTiling::DRM_FORMAT_MODIFIER_EXT;
+    let has_one_level = has_modifier || info.is_planar() || image.flags.contains(vk::ImageCreateFlags::SUBSAMPLED_EXT);
     Some(vk::ImageFormatProperties {
         max_extent,
         max_mip_levels: if has_one_level { 1 } else { 32 - max_extent.width.leading_zeros() },
-        max_array_layers: if volume || linear { 1 } else { MAX_LAYERS },
+        max_array_layers: if volume || has_modifier { 1 } else { MAX_LAYERS },
         sample_counts: if multisampled { sample_counts() } else { vk::SampleCountFlags::TYPE_1 },
         // The specification requires at least 2^31 bytes, for any heap.
         max_resource_size: max_buffer_bytes().max(1 << 31),
@@ -568,7 +569,7 @@ fn is_refused(image: ImageKind, info: &format::FormatInfo) -> bool {
         || (cube && !two_dimensional)
         || (info.is_depth_stencil() && image.kind == vk::ImageType::TYPE_3D)
         || (info.compression.is_some() && image.kind == vk::ImageType::TYPE_1D)
-        || (linear && !two_dimensional)
+        || (image.tiling == vk::ImageTiling::DRM_FORMAT_MODIFIER_EXT && !two_dimensional)
 }
 
 /// Returns the image usage that format features allow.

@@ -349,6 +349,7 @@ fn maintenance5_properties() -> vk::PhysicalDeviceMaintenance5PropertiesKHR<'sta
         .early_fragment_multisample_coverage_after_sample_counting(true)
         .early_fragment_sample_mask_test_before_sample_counting(true)
         .depth_stencil_swizzle_one_support(true)
+        .polygon_mode_point_size(true)
 }
 
 fn maintenance6_properties() -> vk::PhysicalDeviceMaintenance6PropertiesKHR<'static> {

@@ -370,6 +370,23 @@ impl Gpu {
         Ok(())
     }
 
+    /// Moves all of a new colour image to the general layout.
+    pub fn to_general(&self, image: vk::Image) -> Case {
+        let range = vk::ImageSubresourceRange {
+            aspect_mask: vk::ImageAspectFlags::COLOR,
+            level_count: vk::REMAINING_MIP_LEVELS,
+            layer_count: vk::REMAINING_ARRAY_LAYERS,
+            ..Default::default()
+        };
+        let general = vk::ImageLayout::GENERAL;
+        let barrier = vk::ImageMemoryBarrier::default().new_layout(general).image(image).subresource_range(range);
+        let (stages, none) = (vk::PipelineStageFlags::ALL_COMMANDS, vk::DependencyFlags::empty());
+        self.run(|commands| {
+            // SAFETY: the command buffer is recording.
+            unsafe { self.device.cmd_pipeline_barrier(commands, stages, stages, none, &[], &[], &[barrier]) };
+        })
+    }
+
     /// Makes all earlier writes visible to all later commands, and performs a layout transition if
     /// one is given.
     pub fn barrier(&self, commands: vk::CommandBuffer, transition: Option<Transition<'_>>) {

@@ -1,8 +1,8 @@
 //! Primitive assembly: topologies and primitive restart. The provoking vertex of each primitive is
 //! the first or the last.
 //!
-//! Geometry programs get vertices in the specification's order, whichever is provoking, and also
-//! adjacent vertices. Setup gets neither.
+//! Geometry programs also get adjacent vertices, and the provoking vertex last if the mode says
+//! so, which the specification permits and OpenGL demands.
 //!
 //! Source: Vulkan specification, "Drawing Commands", Primitive Topologies.
 
@@ -44,21 +44,22 @@ pub fn assemble(topology: vk::PrimitiveTopology, v: &[u32], last: bool, mut emit
     }
 }
 
-/// Assembles primitives as geometry programs get them. Calls `emit` with [`vertices`] of them.
-pub fn assemble_whole(topology: vk::PrimitiveTopology, v: &[u32], mut emit: impl FnMut(&[u32])) {
+/// Assembles primitives as geometry programs get them. Calls `emit` with [`vertices`] of them, the
+/// provoking corner first, or last if `last`.
+pub fn assemble_whole(topology: vk::PrimitiveTopology, v: &[u32], last: bool, mut emit: impl FnMut(&[u32])) {
     use vk::PrimitiveTopology as T;
     match topology {
         T::LINE_LIST_WITH_ADJACENCY => v.chunks_exact(4).for_each(emit),
         T::LINE_STRIP_WITH_ADJACENCY => v.windows(4).for_each(emit),
         T::TRIANGLE_LIST_WITH_ADJACENCY => v.chunks_exact(6).for_each(emit),
-        T::TRIANGLE_STRIP_WITH_ADJACENCY => strip_with_adjacency(v, |primitive| emit(primitive)),
-        other => assemble(other, v, false, emit),
+        T::TRIANGLE_STRIP_WITH_ADJACENCY => strip_with_adjacency(v, last, |primitive| emit(primitive)),
+        other => assemble(other, v, last, emit),
     }
 }
 
 /// Assembles triangles of a strip with adjacency. Corners are at even places, and each is followed
 /// by the vertex across its edge.
-fn strip_with_adjacency(v: &[u32], mut emit: impl FnMut(&[u32; 6])) {
+fn strip_with_adjacency(v: &[u32], last: bool, mut emit: impl FnMut(&[u32; 6])) {
     let count = v.len().saturating_sub(4) / 2;
     for number in 0..count {
         let at = |offset: usize| v[2 * number + offset];
@@ -68,6 +69,7 @@ fn strip_with_adjacency(v: &[u32], mut emit: impl FnMut(&[u32; 6])) {
         let behind = if number == count - 1 { at(5) } else { at(6) };
         emit(&match number % 2 {
             0 => [at(0), before, at(2), behind, at(4), at(3)],
+            _ if last => [at(2), before, at(0), at(3), at(4), behind],
             _ => [at(0), at(3), at(4), behind, at(2), before],
         });
     }
@@ -100,5 +102,19 @@ mod tests {
         assert_eq!(assembled(T::LINE_STRIP, &[0, 1, 2]), [[0, 1], [1, 2]]);
         assert_eq!(assembled(T::POINT_LIST, &[4, 5]), [[4], [5]]);
         assert!(assembled(T::LINE_STRIP, &[0]).is_empty());
+    }
+
+    #[test]
+    fn corners_with_adjacent_vertices_end_with_the_provoking_one_if_asked() {
+        let of_mode = |last| {
+            let mut out = Vec::new();
+            let strip: Vec<u32> = (0..8).collect();
+            assemble_whole(vk::PrimitiveTopology::TRIANGLE_STRIP_WITH_ADJACENCY, &strip, last, |primitive| {
+                out.push(primitive.to_vec());
+            });
+            out
+        };
+        assert_eq!(of_mode(false), [[0, 1, 2, 6, 4, 3], [2, 5, 6, 7, 4, 0]]);
+        assert_eq!(of_mode(true), [[0, 1, 2, 6, 4, 3], [4, 0, 2, 5, 6, 7]]);
     }
 }

@@ -351,7 +351,7 @@ impl<'a> SetUp<'a> {
                 let is_inside = |vertex: &u32| shaded.outside(*vertex) & outside::CLIPPED == 0;
                 for vertex in corners.into_iter().filter(is_inside) {
                     let corner = self.context.in_window(shaded, vertex);
-                    self.window_point(&corner, 1.0, tag);
+                    self.window_point(&corner, shaded.point_size(vertex), tag);
                 }
             }
             _ if window.len() > 3 && self.context.is_conservative() => self.polygon(window, tag),

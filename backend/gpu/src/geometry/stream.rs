@@ -25,7 +25,7 @@ impl Assembly {
             _ if self.topology == vk::PrimitiveTopology::PATCH_LIST => {
                 vertices.chunks_exact(self.of_each).for_each(emit);
             }
-            true => assemble_whole(self.topology, vertices, emit),
+            true => assemble_whole(self.topology, vertices, self.last, emit),
             false => assemble(self.topology, vertices, self.last, emit),
         }
     }

@@ -5,6 +5,7 @@ use ash::vk;
 use ash::vk::{DepthBiasRepresentationEXT as Unit, PrimitiveTopology as T};
 
 use crate::Entry;
+use crate::cases::support::conditions::need_last_provoking;
 use crate::harness::{Case, Gpu, Outcome, check};
 use crate::render::{Draw, FLAT, FLAT_COLOR, FULL, INSTANCES, Kind, POINTS, SIZE, State, TRIANGLES, Target, render};
 
@@ -152,8 +153,8 @@ fn primitives(topology: T) -> Primitives {
 /// way.
 fn provoking(gpu: &Gpu, topology: T, last: bool) -> Case {
     gpu.need(vk::EXT_PROVOKING_VERTEX_NAME)?;
-    if last && gpu.extension_features.provoking.provoking_vertex_last == 0 {
-        return Err(Outcome::NotSupported("provokingVertexLast".into()));
+    if last {
+        need_last_provoking(gpu)?;
     }
     let (places, primitives, middles) = primitives(topology);
     let number_of = |vertex: usize| 30 * vertex as u8 + 20;

@@ -257,24 +257,6 @@ fn image(gpu: &Gpu, format: Format, usage: vk::ImageUsageFlags) -> Result<Image,
 const ASPECT: vk::ImageAspectFlags = vk::ImageAspectFlags::COLOR;
 const GENERAL: vk::ImageLayout = vk::ImageLayout::GENERAL;
 
-fn to_general(gpu: &Gpu, image: vk::Image) -> Case {
-    let range = vk::ImageSubresourceRange {
-        aspect_mask: ASPECT,
-        level_count: vk::REMAINING_MIP_LEVELS,
-        layer_count: vk::REMAINING_ARRAY_LAYERS,
-        ..Default::default()
-    };
-    let barrier = vk::ImageMemoryBarrier::default().new_layout(GENERAL).image(image).subresource_range(range);
-    let stages = vk::PipelineStageFlags::ALL_COMMANDS;
-    gpu.run(|commands| {
-        // SAFETY: the command buffer is recording.
-        unsafe {
-            let none = vk::DependencyFlags::empty();
-            gpu.device.cmd_pipeline_barrier(commands, stages, stages, none, &[], &[], &[barrier]);
-        }
-    })
-}
-
 fn layers(mip_level: u32, base_array_layer: u32, layer_count: u32) -> vk::ImageSubresourceLayers {
     vk::ImageSubresourceLayers { aspect_mask: ASPECT, mip_level, base_array_layer, layer_count }
 }
@@ -292,7 +274,7 @@ fn filled(gpu: &Gpu, format: Format, usage: vk::ImageUsageFlags) -> Result<Image
 
 /// Fills every level and layer of an image with blocks that are numbered from `first` on.
 fn fill(gpu: &Gpu, format: Format, image: &Image, first: u32) -> Case {
-    to_general(gpu, image.handle)?;
+    gpu.to_general(image.handle)?;
     for level in 0..LEVELS {
         let (data, [length, height]) = level_data(format, level, first);
         let buffer = gpu.buffer_with(&data)?;
@@ -407,7 +389,7 @@ fn copied(gpu: &Gpu, format: Format) -> Case {
     let texel = if format.bytes() == 8 { F::R32G32_UINT } else { F::R32G32B32A32_UINT };
     let transfer = vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST;
     let between = gpu.image(&crate::harness::ImageDesc::color(texel, [across, down], transfer))?;
-    to_general(gpu, between.handle)?;
+    gpu.to_general(between.handle)?;
     let to_texels = vk::ImageCopy {
         src_subresource: layers(0, 1, 1),
         src_offset: vk::Offset3D { x: format.block[0] as i32, ..Default::default() },
@@ -448,7 +430,7 @@ fn blitted(gpu: &Gpu, format: Format) -> Case {
     let transfer = vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST;
     let size = level_size(1);
     let target = gpu.image(&crate::harness::ImageDesc::color(F::R8G8B8A8_UNORM, size, transfer))?;
-    to_general(gpu, target.handle)?;
+    gpu.to_general(target.handle)?;
     let corner = vk::Offset3D { x: size[0] as i32, y: size[1] as i32, z: 1 };
     let region = vk::ImageBlit {
         src_subresource: layers(1, 1, 1),

@@ -5,7 +5,7 @@ use ash::vk::{PrimitiveTopology as T, QueryPipelineStatisticFlags as F};
 
 use crate::Entry;
 use crate::cases::queries::pipeline_statistics::{counted, pool, results};
-use crate::cases::support::conditions::need_version;
+use crate::cases::support::conditions::{need_last_provoking, need_version};
 use crate::harness::{Case, Gpu, Outcome, check};
 use crate::random::Random;
 use crate::render::{Draw, FULL, Kind, SIZE, State, TRIANGLES, Target, render};
@@ -59,10 +59,11 @@ fn append_cases(cases: &mut Vec<Entry>) {
         let mut add = |group: &str, run: Box<dyn Fn(&Gpu) -> Case + Send + Sync>| {
             cases.push(Entry::new(format!("geometry.{group}.{name}"), "Geometry Shading", move |gpu| run(gpu)));
         };
-        add("inputs", Box::new(move |gpu| inputs(gpu, (topology, kind), false)));
+        add("inputs", Box::new(move |gpu| inputs(gpu, (topology, kind), Mode::default())));
+        add("inputs_last", Box::new(move |gpu| inputs(gpu, (topology, kind), Mode { last: true, ..Mode::default() })));
         add("through", Box::new(move |gpu| through(gpu, (topology, kind))));
         if restarts {
-            add("restarts", Box::new(move |gpu| inputs(gpu, (topology, kind), true)));
+            add("restarts", Box::new(move |gpu| inputs(gpu, (topology, kind), Mode { restarts: true, last: false })));
         }
     }
 }
@@ -123,10 +124,33 @@ pub(in crate::cases) fn primitives(topology: T, v: &[u32]) -> Vec<Vec<u32>> {
     (0..count).map(|i| corners(i).into_iter().map(|corner| v[corner]).collect()).collect()
 }
 
+/// Moves the provoking corner of a primitive to the end, as OpenGL orders vertices if the last one
+/// is provoking. The specification permits any order of the same winding.
+fn end_with_provoking(topology: T, number: usize, vertices: &mut [u32]) {
+    match topology {
+        T::TRIANGLE_FAN => vertices.rotate_right(1),
+        T::TRIANGLE_STRIP => vertices.rotate_right(number % 2),
+        T::TRIANGLE_STRIP_WITH_ADJACENCY => vertices.rotate_right(number % 2 * 2),
+        _ => {}
+    }
+}
+
+/// How primitives are assembled.
+#[derive(Clone, Copy, Default)]
+struct Mode {
+    /// True if primitives restart.
+    restarts: bool,
+    /// True if the last vertex is provoking.
+    last: bool,
+}
+
 /// Checks the vertices that every invocation gets.
-fn inputs(gpu: &Gpu, (topology, kind): (T, usize), restarts: bool) -> Case {
+fn inputs(gpu: &Gpu, (topology, kind): (T, usize), Mode { restarts, last }: Mode) -> Case {
     supported(gpu)?;
     stores(gpu)?;
+    if last {
+        need_last_provoking(gpu)?;
+    }
     // Three invocations take each triangle.
     let invocations = if kind == 2 { 3 } else { 1 };
     for count in [0, 1, 3, 5, 6, 7, 8, 12, 13, 47, 300] {
@@ -136,13 +160,22 @@ fn inputs(gpu: &Gpu, (topology, kind): (T, usize), restarts: bool) -> Case {
             .collect();
         let runs = indices.split(|&index| restarts && index == u16::MAX);
         let expected: Vec<Vec<u32>> = runs
-            .flat_map(|run| primitives(topology, &run.iter().map(|&index| u32::from(index)).collect::<Vec<_>>()))
+            .flat_map(|run| {
+                let indices: Vec<u32> = run.iter().map(|&index| index.into()).collect();
+                let mut primitives = primitives(topology, &indices);
+                if last {
+                    let all = primitives.iter_mut().enumerate();
+                    all.for_each(|(number, vertices)| end_with_provoking(topology, number, vertices));
+                }
+                primitives
+            })
             .collect();
         let records = gpu.buffer_with(&vec![u32::MAX; 1 + 8 * 310 * invocations])?;
         records.write(&0u32.to_le_bytes());
         let buffers = (gpu.buffer(16)?, gpu.buffer_with(&[&indices[..], &[0]].concat())?);
         let drawn = Kind::Indexed { buffer: buffers.0, indices: buffers.1, count, kind: vk::IndexType::UINT16 };
-        let state = State { topology, restart: restarts, ..state(IDS, INPUTS[kind]) };
+        let mut state = State { topology, restart: restarts, ..state(IDS, INPUTS[kind]) };
+        state.extensions.provoking_last = last;
         let draw = Draw { kind: drawn, storage: Some(records), ..Draw::rect(state, FULL, [1.0; 4]) };
         render(gpu, &Target::default(), &[draw])?;
         let words = records.words();

@@ -1,5 +1,5 @@
 //! Image operations of shaders: every image type, fetches, gathers, offsets, sizes, storage
-//! images, texel buffers.
+//! images, texel buffers; with both tilings.
 //!
 //! Texel `i` of image `k` holds `1000 * k + i`, so every result shows where it was read.
 
@@ -66,27 +66,44 @@ cases!(append_cases);
 
 fn append_cases(cases: &mut Vec<Entry>) {
     for (number, &(name, expected)) in PARTS.iter().enumerate() {
-        let run = move |gpu: &Gpu| run(gpu, number as i32, expected);
-        cases.push(Entry::new(format!("images.{name}"), "Image Operations", run));
+        for (group, tiling) in [("images", vk::ImageTiling::OPTIMAL), ("linear_images", vk::ImageTiling::LINEAR)] {
+            let run = move |gpu: &Gpu| run(gpu, tiling, number as i32, expected);
+            cases.push(Entry::new(format!("{group}.{name}"), "Image Operations", run));
+        }
     }
 }
 
-/// Creates an image with the texels `data`, in the general layout.
-fn image(gpu: &Gpu, shape: Shape, format: vk::Format, data: &[u32]) -> Result<vk::ImageView, Outcome> {
+/// Creates an image with the texels `data`, in the general layout. Its tiling is optimal where the
+/// device lacks `tiling`.
+fn image(
+    gpu: &Gpu,
+    tiling: vk::ImageTiling,
+    shape: Shape,
+    format: vk::Format,
+    data: &[u32],
+) -> Result<vk::ImageView, Outcome> {
     let (kind, view, [width, height, depth], count) = shape;
     let extent = vk::Extent3D { width, height, depth };
     let cube = view == vk::ImageViewType::CUBE;
     let shader =
         if format == vk::Format::R32_UINT { vk::ImageUsageFlags::STORAGE } else { vk::ImageUsageFlags::SAMPLED };
+    let usage = shader | vk::ImageUsageFlags::TRANSFER_DST;
+    let flags = if cube { vk::ImageCreateFlags::CUBE_COMPATIBLE } else { vk::ImageCreateFlags::empty() };
+    // SAFETY: the physical device is alive.
+    let limits = unsafe {
+        gpu.instance.get_physical_device_image_format_properties(gpu.physical, format, kind, tiling, usage, flags)
+    };
+    let has_tiling = limits.is_ok_and(|limits| limits.max_array_layers >= count);
     let info = vk::ImageCreateInfo::default()
-        .flags(if cube { vk::ImageCreateFlags::CUBE_COMPATIBLE } else { vk::ImageCreateFlags::empty() })
+        .flags(flags)
         .image_type(kind)
+        .tiling(if has_tiling { tiling } else { vk::ImageTiling::OPTIMAL })
         .format(format)
         .extent(extent)
         .mip_levels(1)
         .array_layers(count)
         .samples(vk::SampleCountFlags::TYPE_1)
-        .usage(shader | vk::ImageUsageFlags::TRANSFER_DST);
+        .usage(usage);
     let aspect = vk::ImageAspectFlags::COLOR;
     let range = vk::ImageSubresourceRange { layer_count: count, ..crate::harness::range(aspect, 0, 1) };
     let source = gpu.buffer_with(data)?;
@@ -118,7 +135,7 @@ fn image(gpu: &Gpu, shape: Shape, format: vk::Format, data: &[u32]) -> Result<vk
 }
 
 /// Creates the images of bindings 0 to 6, with a sampler that takes the nearest texel.
-fn image_infos(gpu: &Gpu) -> Result<Vec<vk::DescriptorImageInfo>, Outcome> {
+fn image_infos(gpu: &Gpu, tiling: vk::ImageTiling) -> Result<Vec<vk::DescriptorImageInfo>, Outcome> {
     let edge = vk::SamplerAddressMode::CLAMP_TO_EDGE;
     let info = vk::SamplerCreateInfo::default().address_mode_u(edge).address_mode_v(edge).address_mode_w(edge);
     // SAFETY: the info is valid.
@@ -128,9 +145,9 @@ fn image_infos(gpu: &Gpu) -> Result<Vec<vk::DescriptorImageInfo>, Outcome> {
     for (number, &shape) in SHAPES.iter().enumerate() {
         let texels = shape.2.iter().product::<u32>() * shape.3;
         let data: Vec<u32> = (0..texels).map(|texel| ((1000 * number as u32 + texel) as f32).to_bits()).collect();
-        infos.push(describe(image(gpu, shape, vk::Format::R32_SFLOAT, &data)?));
+        infos.push(describe(image(gpu, tiling, shape, vk::Format::R32_SFLOAT, &data)?));
     }
-    infos.push(describe(image(gpu, SHAPES[2], vk::Format::R32_UINT, &[0; 64])?));
+    infos.push(describe(image(gpu, tiling, SHAPES[2], vk::Format::R32_UINT, &[0; 64])?));
     Ok(infos)
 }
 
@@ -157,11 +174,15 @@ pub(in crate::cases) fn texel_view(
 }
 
 /// Creates every resource of the shader, and returns the set and its layout.
-fn bind(gpu: &Gpu, output: Buffer) -> Result<(vk::DescriptorSetLayout, vk::DescriptorSet), Outcome> {
+fn bind(
+    gpu: &Gpu,
+    tiling: vk::ImageTiling,
+    output: Buffer,
+) -> Result<(vk::DescriptorSetLayout, vk::DescriptorSet), Outcome> {
     let mut kinds = vec![D::COMBINED_IMAGE_SAMPLER; 6];
     kinds.extend([D::STORAGE_IMAGE, D::UNIFORM_TEXEL_BUFFER, D::STORAGE_TEXEL_BUFFER, D::STORAGE_BUFFER]);
     let (layout, set) = gpu.set(&kinds)?;
-    let images: Vec<[vk::DescriptorImageInfo; 1]> = image_infos(gpu)?.into_iter().map(|info| [info]).collect();
+    let images: Vec<[vk::DescriptorImageInfo; 1]> = image_infos(gpu, tiling)?.into_iter().map(|info| [info]).collect();
     let floats: Vec<u32> = (0..64).map(|texel| ((6000 + texel) as f32).to_bits()).collect();
     let usage = vk::BufferUsageFlags::UNIFORM_TEXEL_BUFFER;
     let uniform = [texel_view(gpu, usage, vk::Format::R32_SFLOAT, &floats)?];
@@ -180,9 +201,9 @@ fn bind(gpu: &Gpu, output: Buffer) -> Result<(vk::DescriptorSetLayout, vk::Descr
     Ok((layout, set))
 }
 
-fn run(gpu: &Gpu, number: i32, expected: fn(u32) -> u32) -> Case {
+fn run(gpu: &Gpu, tiling: vk::ImageTiling, number: i32, expected: fn(u32) -> u32) -> Case {
     let output = gpu.buffer(256)?;
-    let (set_layout, set) = bind(gpu, output)?;
+    let (set_layout, set) = bind(gpu, tiling, output)?;
     gpu.dispatch(&gpu.compute_with(IMAGES, Some(number), (set_layout, set))?, &[], [1; 3])?;
     for (lane, got) in (0..).zip(output.words()) {
         check(got == expected(lane), || format!("lane {lane}: {got} instead of {}", expected(lane)))?;

@@ -2,6 +2,7 @@
 
 use ash::vk;
 
+use crate::cases::support::conditions::need5;
 use crate::cases::support::stages::{compare, distances, draw, require};
 use crate::harness::{Case, Gpu, check};
 use crate::render::{Draw, FULL, Kind, SIZE, State, TRIANGLES, Target, render};
@@ -81,6 +82,27 @@ fn polygon_points(gpu: &Gpu) -> Case {
     let pixels = render(gpu, &Target::default(), &[with_mode(vk::PolygonMode::POINT)])?;
     let count = pixels.iter().filter(|&&pixel| pixel == [255, 0, 0, 255]).count();
     check(count == 4, || format!("{count} pixels"))
+}
+
+case!("raster.polygon_mode.point_size", "Polygon Mode", sized_points);
+
+/// Checks that corners of polygons are points of the size that the vertex stage writes, if the
+/// device says so, and otherwise of one pixel.
+fn sized_points(gpu: &Gpu) -> Case {
+    require(gpu.features.fill_mode_non_solid, "fill modes")?;
+    need5(gpu)?;
+    let mut maintenance5 = vk::PhysicalDeviceMaintenance5PropertiesKHR::default();
+    gpu.properties2(&mut maintenance5);
+    let half = if maintenance5.polygon_mode_point_size != 0 { 2 } else { 0 };
+    let mut state = State { vertex: crate::render::POINTS, ..State::default() };
+    state.raster.polygon_mode = vk::PolygonMode::POINT;
+    let buffer =
+        gpu.buffer_with(&[[-0.5f32, -0.5], [0.5, -0.5], [-0.5, 0.5]].map(|[x, y]| [x + 0.0625, y + 0.0625]))?;
+    let mut draw = Draw { kind: Kind::VertexBuffer { buffer, count: 3 }, ..Draw::rect(state, FULL, RED) };
+    draw.extra = 5.0;
+    let near =
+        |x: u32, y: u32| [[4, 4], [12, 4], [4, 12]].iter().any(|[a, b]| x.abs_diff(*a).max(y.abs_diff(*b)) <= half);
+    compare(&render(gpu, &Target::default(), &[draw])?, |x, y| if near(x, y) { [255, 0, 0, 255] } else { [0; 4] })
 }
 
 case!("raster.polygon_mode.point_clipped", "Polygon Mode", clipped_points);

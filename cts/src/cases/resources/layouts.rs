@@ -1,10 +1,12 @@
-//! Subresource layouts, image views of remaining layers, and usage flags in 64 bits.
+//! Subresource layouts, linear images, image views of remaining layers, and usage flags in 64 bits.
 
 use ash::vk;
 use ash::vk::DescriptorType as T;
 
+use crate::Entry;
 use crate::cases::support::conditions::need5;
-use crate::harness::{Case, Gpu, check};
+use crate::harness::{Case, Gpu, Outcome, check};
+use crate::random::Random;
 
 const PAIR: &[u8] = shader!("pair.comp");
 const COLOR: vk::ImageAspectFlags = vk::ImageAspectFlags::COLOR;
@@ -37,6 +39,112 @@ fn subresource_layouts(gpu: &Gpu) -> Case {
     let numbers = |layout: &vk::SubresourceLayout| (layout.offset, layout.size, layout.row_pitch);
     let all = [&before.subresource_layout, &after.subresource_layout, &plain].map(numbers);
     check(all[0] == all[1] && all[1] == all[2] && all[0].2 >= 37 * 4, || format!("{all:?}"))
+}
+
+cases!(append_linear);
+
+/// Extents of linear images, with their levels and layers.
+const LINEAR: [(&str, vk::ImageType, [u32; 3], [u32; 2]); 4] = [
+    ("lines", vk::ImageType::TYPE_1D, [37, 1, 1], [6, 3]),
+    ("planes", vk::ImageType::TYPE_2D, [37, 5, 1], [1, 1]),
+    ("layers", vk::ImageType::TYPE_2D, [19, 12, 1], [5, 2]),
+    ("volume", vk::ImageType::TYPE_3D, [9, 5, 7], [4, 1]),
+];
+
+fn append_linear(cases: &mut Vec<Entry>) {
+    for (name, kind, size, counts) in LINEAR {
+        let run = move |gpu: &Gpu| {
+            let formats = [(vk::Format::R8_UINT, 1), (vk::Format::R32G32B32A32_SFLOAT, 16)];
+            formats.into_iter().try_for_each(|format| linear(gpu, format, (kind, size), counts))
+        };
+        cases.push(Entry::new(format!("resources.linear.{name}"), "Subresource Layouts", run));
+    }
+}
+
+/// Checks that copies to and from all levels and layers of a linear image have the texels where
+/// the layouts of its subresources say, in the memory that the host sees.
+fn linear(
+    gpu: &Gpu,
+    (format, bytes): (vk::Format, u32),
+    (kind, [width, height, depth]): (vk::ImageType, [u32; 3]),
+    [levels, layers]: [u32; 2],
+) -> Case {
+    let (tiling, usage) =
+        (vk::ImageTiling::LINEAR, vk::ImageUsageFlags::TRANSFER_DST | vk::ImageUsageFlags::TRANSFER_SRC);
+    let flags = vk::ImageCreateFlags::empty();
+    // SAFETY: the physical device is alive.
+    let limits = unsafe {
+        gpu.instance.get_physical_device_image_format_properties(gpu.physical, format, kind, tiling, usage, flags)
+    };
+    if !limits.is_ok_and(|limits| limits.max_mip_levels >= levels && limits.max_array_layers >= layers) {
+        return Err(Outcome::NotSupported(format!("linear images of {format:?} with {levels} levels")));
+    }
+    let info = vk::ImageCreateInfo::default()
+        .image_type(kind)
+        .format(format)
+        .extent(vk::Extent3D { width, height, depth })
+        .mip_levels(levels)
+        .array_layers(layers)
+        .samples(vk::SampleCountFlags::TYPE_1)
+        .tiling(tiling)
+        .usage(usage);
+    // SAFETY: the info is valid, and memory is bound once and mapped as a whole.
+    let (image, pointer) = unsafe {
+        let image = gpu.device.create_image(&info, None)?;
+        let memory = gpu.allocate(gpu.device.get_image_memory_requirements(image), true)?;
+        gpu.device.bind_image_memory(image, memory, 0)?;
+        let pointer = gpu.device.map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty())?;
+        (image, pointer.cast::<u8>())
+    };
+    let mut regions = Vec::new();
+    // Places of all texels in the memory, in their order in the buffer.
+    let mut places = Vec::new();
+    for (mip_level, array_layer) in (0..levels).flat_map(|level| (0..layers).map(move |layer| (level, layer))) {
+        let [width, height, depth] = [width, height, depth].map(|size| (size >> mip_level).max(1));
+        regions.push(vk::BufferImageCopy {
+            buffer_offset: places.len() as u64 * u64::from(bytes),
+            image_subresource: vk::ImageSubresourceLayers {
+                aspect_mask: COLOR,
+                mip_level,
+                base_array_layer: array_layer,
+                layer_count: 1,
+            },
+            image_extent: vk::Extent3D { width, height, depth },
+            ..Default::default()
+        });
+        let subresource = vk::ImageSubresource { aspect_mask: COLOR, mip_level, array_layer };
+        // SAFETY: the image is linear and has the subresource.
+        let layout = unsafe { gpu.device.get_image_subresource_layout(image, subresource) };
+        let rows = (0..depth).flat_map(|z| (0..height).map(move |y| [z, y].map(u64::from)));
+        places.extend(rows.flat_map(|[z, y]| {
+            let row = layout.offset + z * layout.depth_pitch + y * layout.row_pitch;
+            (0..width).map(move |x| (row + u64::from(x * bytes)) as usize)
+        }));
+    }
+    let bytes = bytes as usize;
+    let mut numbers = Random::new(u64::from(width));
+    let data: Vec<u8> = (0..places.len() * bytes).map(|_| numbers.below(256) as u8).collect();
+    let (source, out) = (gpu.buffer_with(&data)?, gpu.buffer(data.len() as u64)?);
+    let general = vk::ImageLayout::GENERAL;
+    gpu.to_general(image)?;
+    gpu.run(|commands| {
+        // SAFETY: the image is in the general layout, and regions lie in it and in the buffer.
+        unsafe { gpu.device.cmd_copy_buffer_to_image(commands, source.handle, image, general, &regions) };
+        gpu.barrier(commands, None);
+    })?;
+    for (texel, &place) in data.chunks_exact(bytes).zip(&places) {
+        // SAFETY: the place lies in the mapped memory, which the device no longer writes.
+        let found = unsafe { std::slice::from_raw_parts_mut(pointer.add(place), bytes) };
+        check(found == texel, || format!("byte {place}: {found:?} instead of {texel:?}"))?;
+        found.iter_mut().for_each(|byte| *byte ^= 0xff);
+    }
+    gpu.run(|commands| {
+        // SAFETY: as above.
+        unsafe { gpu.device.cmd_copy_image_to_buffer(commands, image, general, out.handle, &regions) };
+        gpu.barrier(commands, None);
+    })?;
+    let back: Vec<u8> = out.read(0, data.len()).iter().map(|byte| byte ^ 0xff).collect();
+    check(back == data, || "the texels that the host wrote were not copied".into())
 }
 
 case!("maintenance.five.remaining_layers", "VK_KHR_maintenance5", remaining_layers);

@@ -27,6 +27,15 @@ pub(in crate::cases) fn need_version(gpu: &Gpu, version: u32) -> Case {
     if found >= version { Ok(()) } else { Err(text()) }
 }
 
+/// Ends the case unless the last vertex of primitives can be the provoking one.
+pub(in crate::cases) fn need_last_provoking(gpu: &Gpu) -> Case {
+    gpu.need(vk::EXT_PROVOKING_VERTEX_NAME)?;
+    match gpu.extension_features.provoking.provoking_vertex_last {
+        0 => Err(Outcome::NotSupported("provokingVertexLast".into())),
+        _ => Ok(()),
+    }
+}
+
 /// Returns true if a format has features for optimal tiling.
 pub(in crate::cases) fn supports(
     gpu: &Gpu,

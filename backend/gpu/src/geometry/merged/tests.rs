@@ -104,7 +104,7 @@ fn emitted(pipeline: &PipelineState, mode: MergedMode, corners: &[u32]) -> (Vec<
 /// Returns the corners of a strip of six triangles.
 fn strip() -> Vec<u32> {
     let (mut corners, strip) = (Vec::new(), (10..18).collect::<Vec<u32>>());
-    assemble_whole(vk::PrimitiveTopology::TRIANGLE_STRIP, &strip, |corner| corners.extend_from_slice(corner));
+    assemble_whole(vk::PrimitiveTopology::TRIANGLE_STRIP, &strip, false, |corner| corners.extend_from_slice(corner));
     corners
 }
 

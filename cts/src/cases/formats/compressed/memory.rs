@@ -6,7 +6,7 @@ use ash::vk::{self, Format as F};
 
 use super::{
     ASPECT, Format, GENERAL, Kind, LAYERS, SIZE, Subresource, block, check_pixels, draw, drawn, extent, fill, filled,
-    formats, image, layers, level_size, number, to_general, unbound,
+    formats, image, layers, level_size, number, unbound,
 };
 use crate::Entry;
 use crate::harness::{Case, Gpu, Image, Outcome, check};
@@ -122,7 +122,7 @@ fn check_level(
 /// Checks that two images that are created alike in one memory show the last write through either.
 fn aliased(gpu: &Gpu, format: Format) -> Case {
     let images = in_one_memory(gpu, &[format, format])?;
-    images.iter().try_for_each(|image| to_general(gpu, image.handle))?;
+    images.iter().try_for_each(|image| gpu.to_general(image.handle))?;
     for (round, first) in [0, 333, 71].into_iter().enumerate() {
         fill(gpu, format, &images[round % 2], first)?;
         for image in &images {
@@ -234,7 +234,7 @@ fn volume(gpu: &Gpu, format: Format) -> Case {
         gpu.device.bind_image_memory(image, gpu.allocate(needs, false)?, 0)?;
         image
     };
-    to_general(gpu, image)?;
+    gpu.to_general(image)?;
     let number = |slice: u32, [x, y]: [u32; 2]| slice * 1000 + y * 16 + x;
     let places = (0..SLICES).flat_map(|z| (0..down).flat_map(move |y| (0..across).map(move |x| (z, [x, y]))));
     let data: Vec<u8> = places.flat_map(|(z, place)| block(format, number(z, place)).0).collect();
