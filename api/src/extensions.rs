@@ -274,6 +274,8 @@ pub const TABLE: &[Extension] = &[
     row("VK_KHR_fragment_shader_barycentric", 1, Device, None, &[PROPERTIES2]),
     row("VK_KHR_shader_clock", 1, Device, None, &[PROPERTIES2]),
     row("VK_KHR_shader_expect_assume", 1, Device, V1_4, &[PROPERTIES2]),
+    row("VK_EXT_shader_64bit_indexing", 1, Device, None, &[PROPERTIES2])
+        .limited("Strides of cooperative matrices have 32 bits in bytes."),
     row("VK_EXT_shader_replicated_composites", 1, Device, None, &[PROPERTIES2]),
     row("VK_KHR_cooperative_matrix", 2, Device, None, &[PROPERTIES2]).limited("Of subgroups, in compute shaders."),
     row("VK_KHR_shader_bfloat16", 1, Device, None, &[PROPERTIES2]),

@@ -105,8 +105,17 @@ pub struct StageKey {
     pub stage: vk::ShaderStageFlags,
     /// Ids of specialization constants, and the bits of their values.
     pub specialization: Specialization,
-    /// True if the stage's view indices are device indices.
+    /// Flags of its pipeline.
+    pub flags: StageFlags,
+}
+
+/// Flags of a pipeline that change the programs of its stages.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct StageFlags {
+    /// True if view indices are device indices.
     pub views_are_devices: bool,
+    /// True if the pipeline asks for 64-bit indexing.
+    pub is_far: bool,
 }
 
 impl StageKey {
@@ -131,8 +140,11 @@ impl StageDesc {
     /// Compiles the program. Returns `None` if the stage has no module.
     fn compile(&self) -> Option<std::result::Result<Arc<Program>, spirv::Error>> {
         let module = &self.module.as_ref()?.module;
-        let StageKey { entry, stage, specialization, views_are_devices, .. } = &self.key;
-        let changed = views_are_devices.then(|| module.with_devices_for_views());
+        let StageKey { entry, stage, specialization, flags, .. } = &self.key;
+        let mut changed = flags.views_are_devices.then(|| module.with_devices_for_views());
+        if flags.is_far {
+            changed = Some(changed.as_ref().unwrap_or(module).with_64_bit_indexing());
+        }
         let shader = spirv::compile(changed.as_ref().unwrap_or(module), entry, *stage, specialization);
         Some(shader.map(|shader| Arc::new(Program::new(shader, entry))))
     }
@@ -543,7 +555,7 @@ mod tests {
             entry: entry.into(),
             stage: vk::ShaderStageFlags::COMPUTE,
             specialization: vec![(0, constant)],
-            views_are_devices: false,
+            flags: StageFlags::default(),
         };
         StageDesc { key, module: Some(module), program: None }
     }

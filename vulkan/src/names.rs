@@ -18,6 +18,7 @@ names! {
     EXT_MULTISAMPLED_RENDER_TO_SWAPCHAIN_NAME = c"VK_EXT_multisampled_render_to_swapchain";
     EXT_PRESENT_TIMING_NAME = c"VK_EXT_present_timing";
     EXT_PRIMITIVE_RESTART_INDEX_NAME = c"VK_EXT_primitive_restart_index";
+    EXT_SHADER_64BIT_INDEXING_NAME = c"VK_EXT_shader_64bit_indexing";
     EXT_SHADER_FLOAT8_NAME = c"VK_EXT_shader_float8";
     EXT_SHADER_REPLICATED_COMPOSITES_NAME = c"VK_EXT_shader_replicated_composites";
     EXT_SHADER_SUBGROUP_PARTITIONED_NAME = c"VK_EXT_shader_subgroup_partitioned";

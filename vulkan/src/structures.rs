@@ -86,6 +86,7 @@ structures! {
     PhysicalDevicePresentModeFifoLatestReadyFeaturesKHR = PHYSICAL_DEVICE_PRESENT_MODE_FIFO_LATEST_READY_FEATURES_KHR;
     PhysicalDevicePresentTimingFeaturesEXT = PHYSICAL_DEVICE_PRESENT_TIMING_FEATURES_EXT;
     PhysicalDevicePresentWait2FeaturesKHR = PHYSICAL_DEVICE_PRESENT_WAIT_2_FEATURES_KHR;
+    PhysicalDeviceShader64BitIndexingFeaturesEXT = PHYSICAL_DEVICE_SHADER_64_BIT_INDEXING_FEATURES_EXT;
     PhysicalDeviceShaderBfloat16FeaturesKHR = PHYSICAL_DEVICE_SHADER_BFLOAT16_FEATURES_KHR;
     PhysicalDeviceShaderFloat8FeaturesEXT = PHYSICAL_DEVICE_SHADER_FLOAT8_FEATURES_EXT;
     PhysicalDeviceShaderRelaxedExtendedInstructionFeaturesKHR =

@@ -13,6 +13,10 @@ pub(super) fn features(to: &mut impl Structures) {
     to.put(vk::PhysicalDeviceAddressBindingReportFeaturesEXT::default().report_address_binding(true));
     to.put(vk::PhysicalDeviceDeviceMemoryReportFeaturesEXT::default().device_memory_report(true));
     to.put(vk::PhysicalDeviceShaderClockFeaturesKHR::default().shader_subgroup_clock(true).shader_device_clock(true));
+    to.put(Newer(sys::PhysicalDeviceShader64BitIndexingFeaturesEXT {
+        shader_64bit_indexing: vk::TRUE,
+        ..Default::default()
+    }));
     to.put(Newer(sys::PhysicalDeviceShaderReplicatedCompositesFeaturesEXT {
         shader_replicated_composites: vk::TRUE,
         ..Default::default()

@@ -27,7 +27,7 @@ pub const STOP_INTERRUPTED: u32 = 2;
 
 /// Maximum number of offsets at which a whole dword is inside a range. Gathers use signed 32-bit
 /// indices.
-const MAX_OFFSETS: u64 = 0x7fff_fff0;
+pub const MAX_OFFSETS: u64 = 0x7fff_fff0;
 
 /// Range of memory that code accesses by byte offset.
 #[repr(C)]
@@ -58,11 +58,18 @@ impl BufferEntry {
 /// larger than the offsets of a single range can address.
 const FAR: u64 = (1 << 30) - 1;
 
-/// Number of address ranges that a frame records.
-pub const CACHED_RANGES: usize = 16;
+/// Number of address ranges that a frame records for accesses by address.
+pub const ADDRESS_RANGES: usize = 16;
 
-/// Address range in which generated code has found memory. Its addresses have equal high dwords,
-/// and its offsets fit the signed indices of gathers.
+/// Number of far resources ([`vitric_ir::Space::Far`]) for which a frame records a range each. The
+/// runtime executes accesses of all others.
+pub const FAR_RANGES: usize = 8;
+
+/// Number of ranges that a frame records.
+pub const CACHED_RANGES: usize = ADDRESS_RANGES + FAR_RANGES;
+
+/// Range of addresses, or of locations in a far resource, in which generated code has found
+/// memory. Its addresses have equal high dwords, and its offsets fit the signed indices of gathers.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct CachedRange {

@@ -228,6 +228,8 @@ pub struct Generated {
     pub ranges: usize,
     /// Minimum size of the push constants in bytes.
     pub pushed_bytes: usize,
+    /// True if the code accesses far resources.
+    pub is_far: bool,
     /// True if the code requires that all lanes run and that none is a helper.
     pub with_all_lanes: bool,
 }
@@ -337,6 +339,7 @@ fn generate_with(
         outputs: most(outputs),
         ranges: most(ranges),
         pushed_bytes: lowered.pushed_bytes,
+        is_far: lowered.is_far,
         with_all_lanes: options.with_all_lanes,
     })
 }

@@ -149,10 +149,11 @@ fn map_locals(inst: &mut Inst, locals: &[Local], tables: &[Table]) {
 }
 
 fn map_resources(inst: &mut Inst, base: NumberBase) {
-    match inst.space_mut() {
-        Some(Space::Buffer { resource, .. }) => *resource += base.resources,
-        Some(Space::OfImage { image, .. }) => *image += base.images,
-        _ => {}
+    if let Some(space) = inst.space_mut() {
+        space.resource_mut().into_iter().for_each(|resource| *resource += base.resources);
+        if let Space::OfImage { image, .. } = space {
+            *image += base.images;
+        }
     }
     match inst {
         Inst::BufferLength { resource, .. } => *resource += base.resources,

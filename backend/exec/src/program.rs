@@ -258,7 +258,7 @@ impl Program {
         }
         let writes = |inst: &Inst| match inst {
             Inst::Image(image) => image.resource == resource,
-            _ => matches!(inst.space(), Some(Space::Buffer { resource: written, .. }) if *written == resource),
+            _ => inst.space().and_then(|space| space.resource()) == Some(resource),
         };
         let mut insts = self.code.function().insts.iter();
         insts.any(|inst| inst.effect() == Effect::Memory && writes(inst))

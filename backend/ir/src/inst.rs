@@ -266,8 +266,10 @@ instructions! {
         /// a kernel.
         Interpolate -> result { slot: u32, at: InterpolateAt } = (slot " " at);
         Load -> result { space: Space, offset: Value } = (space ", " offset);
-        /// Size of a buffer's bound range in bytes.
-        BufferLength -> result { resource: u32, element: Option<Value> } = (resource ["[" element "]"]);
+        /// Size of a buffer's bound range in bytes: the low or high word (0 or 1) of the 64-bit
+        /// size, or without `word` the largest 32-bit number for larger sizes.
+        BufferLength -> result { resource: u32, element: Option<Value>, word: Option<u32> }
+            = (resource ["[" element "]"] [" word " word]);
         /// Number of the lane in its wave.
         Lane -> result {};
         /// 1 if the lane is active at this instruction, else 0.

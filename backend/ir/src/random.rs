@@ -222,10 +222,18 @@ impl Generator {
         self.b.binary(BinaryOp::Shl, small, two)
     }
 
+    /// Returns the high word of a location in a far resource, which is sometimes outside of it.
+    fn high(&mut self) -> Value {
+        let mask = self.b.int(if self.numbers.one_in(2) { 0 } else { 1 << (Space::FAR_BITS - 32) | 1 });
+        let any = self.pick(Type::I32);
+        self.b.binary(BinaryOp::And, any, mask)
+    }
+
     fn memory(&mut self) {
-        let space = match self.numbers.below(3) {
+        let space = match self.numbers.below(4) {
             0 => Space::Shared,
             1 => Space::Push,
+            2 => Space::Far { resource: 0, high: self.high() },
             _ => Space::Buffer { resource: 0, element: None },
         };
         let offset = self.offset();

@@ -54,6 +54,13 @@ pub enum Space {
         /// High word of the address.
         high: Value,
     },
+    /// Storage buffer at an offset of [`Self::FAR_BITS`] bits, whose low word is the offset.
+    Far {
+        /// Index into the program's resources.
+        resource: u32,
+        /// Upper bits of the offset, and above them the element of the binding's array.
+        high: Value,
+    },
 }
 
 /// Part of the state that was resolved for an image instruction.
@@ -69,6 +76,9 @@ pub enum Part {
 }
 
 impl Space {
+    /// Number of bits of offsets into [`Self::Far`] buffers.
+    pub const FAR_BITS: u32 = 44;
+
     /// Bytes from the upper quads of a block to its lower quads.
     pub const BLOCK_ROW: u32 = 64;
 
@@ -79,7 +89,29 @@ impl Space {
 
     /// Returns true for buffers and for texels of images.
     pub const fn is_buffer(self) -> bool {
-        matches!(self, Self::Buffer { .. } | Self::Texels(_) | Self::OfImage { .. }) && !self.is_pushed()
+        matches!(self, Self::Buffer { .. } | Self::Far { .. } | Self::Texels(_) | Self::OfImage { .. })
+            && !self.is_pushed()
+    }
+
+    /// Returns true if operands locate the memory with 64 bits.
+    pub const fn is_located(self) -> bool {
+        matches!(self, Self::Address { .. } | Self::Far { .. })
+    }
+
+    /// Returns the index of the program's resource that is accessed.
+    pub const fn resource(mut self) -> Option<u32> {
+        match self.resource_mut() {
+            Some(resource) => Some(*resource),
+            None => None,
+        }
+    }
+
+    /// Returns a mutable reference to the index of the program's resource that is accessed.
+    pub const fn resource_mut(&mut self) -> Option<&mut u32> {
+        match self {
+            Self::Buffer { resource, .. } | Self::Far { resource, .. } => Some(resource),
+            _ => None,
+        }
     }
 
     /// Returns the value that selects the memory, in addition to the offset.
@@ -95,7 +127,7 @@ impl Space {
     pub const fn operand_mut(&mut self) -> Option<&mut Value> {
         match self {
             Self::Buffer { element, .. } => element.as_mut(),
-            Self::Address { high } => Some(high),
+            Self::Address { high } | Self::Far { high, .. } => Some(high),
             Self::Push
             | Self::Texels(_)
             | Self::Levels(_)
@@ -143,6 +175,7 @@ notation! { Space "no such memory" {
     Shared = "shared";
     Clock = "clock";
     Address { high } = "address" (high);
+    Far { resource, high } = "far" (resource " " high);
 } }
 
 notation! { Part "no such part of an image" {

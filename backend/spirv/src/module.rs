@@ -231,6 +231,15 @@ impl Module {
         module
     }
 
+    /// Returns this module with 64-bit indexing in all entry points.
+    pub fn with_64_bit_indexing(&self) -> Self {
+        let mut module = self.clone();
+        let modes =
+            self.entry_points.iter().map(|point| (point.function, ExecutionMode::Shader64BitIndexingEXT, vec![]));
+        module.modes.extend(modes);
+        module
+    }
+
     /// Returns true for line and non-semantic instructions, which are dropped anywhere in the
     /// module.
     ///

@@ -242,6 +242,7 @@ features! {
     }
     newer {
         clamp_control: PhysicalDeviceDepthClampControlFeaturesEXT = EXT_DEPTH_CLAMP_CONTROL_NAME;
+        far_indices: PhysicalDeviceShader64BitIndexingFeaturesEXT = EXT_SHADER_64BIT_INDEXING_NAME;
         composites: PhysicalDeviceShaderReplicatedCompositesFeaturesEXT = EXT_SHADER_REPLICATED_COMPOSITES_NAME;
         relaxed: PhysicalDeviceShaderRelaxedExtendedInstructionFeaturesKHR =
             KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION_NAME;

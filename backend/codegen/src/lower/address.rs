@@ -1,13 +1,14 @@
-//! Memory accesses by address. Generated code handles the address range that it found last time,
-//! and the runtime handles all others.
+//! Memory accesses by address, or by location in a far resource. Generated code handles the range
+//! that it found last time, and the runtime handles all others.
 //!
-//! Each access has an entry for an address range in the wave's frame. If the addresses of all
-//! lanes are inside it, the access is an ordinary access of that range. Otherwise the runtime
-//! executes it lane by lane, and records the range that contains the first lane's address.
+//! Each access by address has an entry for a range in the wave's frame, and all accesses of a far
+//! resource have one. If the addresses of all lanes are inside it, the access is an ordinary access
+//! of that range. Otherwise the runtime executes it lane by lane, and records the range that
+//! contains the first lane's address.
 
 use iced_x86::Code;
 use regalloc2::VReg;
-use vitric_ir::{Inst, Value};
+use vitric_ir::{Inst, Space, Value};
 
 use super::super::machine::{Mem, Operand, SCALAR};
 use super::super::table::{Compare, Order, V};
@@ -15,10 +16,19 @@ use super::emit::Source;
 use super::memory::Range;
 use super::{Lower, Result, ValueLocation, WaveRegs};
 use crate::Target;
-use crate::frame::{CACHED_RANGES, CachedRange, Frame};
+use crate::frame::{ADDRESS_RANGES, CachedRange, FAR_RANGES, Frame};
 
 /// Distance from the low to the high dword of a 64-bit number in memory, in bytes.
 const HIGH: i32 = 4;
+
+/// Memory that operands locate.
+#[derive(Clone, Copy)]
+pub(super) struct Location {
+    /// Low and high dwords of the address, or of the location in a far resource.
+    pub address: [Value; 2],
+    /// Index of the frame's range.
+    pub cached_range: u32,
+}
 
 /// Offsets of the lanes' addresses in a range.
 #[derive(Clone, Copy)]
@@ -32,9 +42,19 @@ pub(super) struct RangeOffsets {
 }
 
 impl Lower<'_> {
-    /// Loads a dword per lane from an address, passed as its low and high dwords.
-    pub(super) fn load_at_address(&mut self, inst: &Inst, result: Value, address: [Value; 2]) -> Result<()> {
-        let cached_range = self.next_cached_range();
+    /// Returns the location of an access, if operands locate its memory in a range of the frame.
+    pub(super) fn location(&mut self, space: Space, offset: Value) -> Option<Location> {
+        let cached_range = match space {
+            Space::Address { .. } => self.next_cached_range(),
+            Space::Far { resource, .. } => self.far_range(resource)?,
+            _ => return None,
+        };
+        Some(Location { address: [offset, space.operand()?], cached_range })
+    }
+
+    /// Loads a dword per lane.
+    pub(super) fn load_located(&mut self, inst: &Inst, result: Value, location: Location) -> Result<()> {
+        let Location { address, cached_range } = location;
         if self.is_uniform(result) {
             let (base, offset) = self.uniform_in_range(cached_range, address);
             let load = |lower: &mut Self| lower.load_uniform(result, Mem::at(base, 0).indexed(offset, 1));
@@ -51,8 +71,8 @@ impl Lower<'_> {
     }
 
     /// Stores a dword of each lane that is not a helper.
-    pub(super) fn store_at_address(&mut self, inst: &Inst, address: [Value; 2], value: Value) -> Result<()> {
-        let cached_range = self.next_cached_range();
+    pub(super) fn store_located(&mut self, inst: &Inst, location: Location, value: Value) -> Result<()> {
+        let Location { address, cached_range } = location;
         let (words, effective) = (self.vector(value), self.effective());
         let (range, offsets) = self.lanes_in_range(cached_range, address, effective);
         let follow = self.follows(address[0]);
@@ -60,9 +80,19 @@ impl Lower<'_> {
         self.call_unless(Code::Je_rel32_64, inst, Some(cached_range), store)
     }
 
-    pub(super) fn next_cached_range(&mut self) -> u32 {
+    fn next_cached_range(&mut self) -> u32 {
         self.cached_ranges += 1;
-        (self.cached_ranges - 1) % CACHED_RANGES as u32
+        (self.cached_ranges - 1) % ADDRESS_RANGES as u32
+    }
+
+    /// Returns the index of the range of a far resource, or `None` if too many have one.
+    pub(super) fn far_range(&mut self, resource: u32) -> Option<u32> {
+        let known = self.far_resources.iter().position(|other| *other == resource);
+        let number = known.unwrap_or_else(|| {
+            self.far_resources.push(resource);
+            self.far_resources.len() - 1
+        });
+        (number < FAR_RANGES).then_some((ADDRESS_RANGES + number) as u32)
     }
 
     fn cached_range_field(cached_range: u32, field: usize) -> Mem {

@@ -14,7 +14,7 @@ use vitric_ir::{AtomicOp, Inst, Space, Value};
 
 use super::super::machine::{MachineInst, Mem, Operand, SCALAR};
 use super::super::table::{Compare, Order, V};
-use super::address::RangeOffsets;
+use super::address::{Location, RangeOffsets};
 use super::emit::Source;
 use super::memory::Range;
 use super::{Lower, Result, ValueLocation, WaveRegs};
@@ -112,16 +112,16 @@ impl Lower<'_> {
     /// Lowers an atomic operation on dwords of one range or at addresses.
     pub(super) fn atomic(&mut self, inst: &Inst) -> Result<()> {
         let &Inst::Atomic { result, space, offset, op, value, comparator } = inst else { return Ok(()) };
-        if op == AtomicOp::Load && !matches!(space, Space::Address { .. }) {
+        if op == AtomicOp::Load && !space.is_located() {
             self.atomic_load(result, space, offset);
             return Ok(());
         }
         let is_private = space == Space::Shared;
         let Some(lowering) = AtomicLowering::of(op, is_private) else { return self.call(inst, false) };
-        let (targets, cached_range) = match space {
-            Space::Address { high } => {
-                let (cached_range, effective) = (self.next_cached_range(), self.effective());
-                let RangeOffsets { range, offsets, inside } = self.in_cached_range(cached_range, [offset, high]);
+        let (targets, cached_range) = match self.location(space, offset) {
+            Some(Location { address, cached_range }) => {
+                let effective = self.effective();
+                let RangeOffsets { range, offsets, inside } = self.in_cached_range(cached_range, address);
                 let outside = self.mask_and_not(inside, effective);
                 let outside = self.mask_bits(outside);
                 let lanes = self.aligned(offsets, effective);

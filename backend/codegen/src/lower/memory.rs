@@ -446,14 +446,14 @@ impl Lower<'_> {
             Inst::StorePart { space, offset, value, bytes } if self.is_direct(*space) => {
                 self.store_part(*space, *offset, (*value, *bytes));
             }
-            Inst::Load { result, space: Space::Address { high }, offset } => {
-                self.load_at_address(inst, *result, [*offset, *high])?;
+            Inst::Load { result, space, offset } if let Some(location) = self.location(*space, *offset) => {
+                self.load_located(inst, *result, location)?;
             }
-            Inst::Store { space: Space::Address { high }, offset, value } => {
-                self.store_at_address(inst, [*offset, *high], *value)?;
+            Inst::Store { space, offset, value } if let Some(location) = self.location(*space, *offset) => {
+                self.store_located(inst, location, *value)?;
             }
             Inst::Atomic { space, .. } if self.has_atomics(*space) => self.atomic(inst)?,
-            Inst::BufferLength { result, resource, element } if self.is_element_uniform(*element) => {
+            Inst::BufferLength { result, resource, element, word: None } if self.is_element_uniform(*element) => {
                 let entry = self.entry(*resource, *element);
                 self.load_uniform(*result, Mem::at(entry, SIZE));
             }
@@ -477,16 +477,17 @@ impl Lower<'_> {
             | Space::Quads(_)
             | Space::Block(_)
             | Space::Shared => true,
-            Space::Clock | Space::Address { .. } => false,
+            Space::Clock | Space::Address { .. } | Space::Far { .. } => false,
         }
     }
 
     /// Returns true if atomic operations on a space are generated code. Push constants are
     /// read-only for all programs, so they have none.
-    fn has_atomics(&self, space: Space) -> bool {
+    fn has_atomics(&mut self, space: Space) -> bool {
         match space {
             Space::Buffer { element, .. } => self.is_element_uniform(element),
             Space::Shared | Space::Address { .. } => true,
+            Space::Far { resource, .. } => self.far_range(resource).is_some(),
             Space::OfImage { .. } => space.is_buffer(),
             _ => false,
         }
@@ -562,9 +563,9 @@ impl Lower<'_> {
             }
             // Dwords that are known to be in bounds need no limit (`known_word`, `load`).
             Space::Push | Space::Levels(_) | Space::OfImage { .. } => Frame::PUSH,
-            // Accesses by address find their range in `address`. The runtime executes loads of the
-            // clock.
-            Space::Shared | Space::Clock | Space::Address { .. } => Frame::SHARED,
+            // Accesses whose operands locate memory find their range in `address`. The runtime
+            // executes loads of the clock.
+            Space::Shared | Space::Clock | Space::Address { .. } | Space::Far { .. } => Frame::SHARED,
         };
         Range { base: self.pointer(field), limit: Mem::frame(field + LIMIT) }
     }

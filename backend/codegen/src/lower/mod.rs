@@ -103,6 +103,7 @@ pub struct Lowered {
     pub local_bytes: usize,
     /// Number of bytes of push constants that the code reads without a bounds check.
     pub pushed_bytes: usize,
+    pub is_far: bool,
 }
 
 type Result<T> = std::result::Result<T, String>;
@@ -133,6 +134,8 @@ struct Lower<'a> {
     sites: Vec<Site>,
     /// Number of memory accesses by address so far.
     cached_ranges: u32,
+    /// Far resources in the order of their first access.
+    far_resources: Vec<u32>,
     /// Offsets of the indexed locals from the start of the frame, in bytes.
     locals: Vec<usize>,
     local_bytes: usize,
@@ -175,6 +178,7 @@ pub fn lower(ir: &Function, facts: &Uniformity, options: CodegenOptions, target:
         converted: convert::Cache::default(),
         sites: Vec::new(),
         cached_ranges: 0,
+        far_resources: Vec::new(),
         locals: Vec::new(),
         local_bytes: 0,
         pushed_bytes: 0,
@@ -189,8 +193,9 @@ pub fn lower(ir: &Function, facts: &Uniformity, options: CodegenOptions, target:
     if lower.block.is_some() {
         lower.push(MachineInst::Return);
     }
+    let is_far = !lower.far_resources.is_empty();
     let Lower { out: function, sites, local_bytes, pushed_bytes, .. } = lower;
-    Ok(Lowered { function, sites, local_bytes, pushed_bytes })
+    Ok(Lowered { function, sites, local_bytes, pushed_bytes, is_far })
 }
 
 impl Lower<'_> {

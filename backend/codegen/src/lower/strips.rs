@@ -10,6 +10,7 @@ use vitric_ir::{Inst, MatrixForm, MatrixLoad, MatrixStore, Space, Value};
 
 use super::super::machine::{MachineInst, Mem, Operand, SCALAR, VECTOR};
 use super::super::table::{Shift, V};
+use super::address::Location;
 use super::memory::Range;
 use super::{Lower, Result, ValueLocation, WaveRegs};
 use crate::frame::{Frame, LANES_BYTES};
@@ -87,10 +88,11 @@ impl Lower<'_> {
     }
 
     /// Returns true if generated code accesses strips in a space.
-    fn is_strip_direct(&self, space: Space) -> bool {
+    fn is_strip_direct(&mut self, space: Space) -> bool {
         match space {
             Space::Buffer { element, .. } => element.is_none_or(|element| self.is_uniform(element)),
             Space::Push | Space::Shared | Space::Address { .. } => true,
+            Space::Far { resource, .. } => self.far_range(resource).is_some(),
             _ => false,
         }
     }
@@ -105,13 +107,12 @@ impl Lower<'_> {
         is_store: bool,
     ) -> CheckedStrip {
         let active = is_store.then(|| self.effective());
-        let (Range { base, limit }, offset, cached_range) = match space {
-            Space::Address { high } => {
-                let cached_range = self.next_cached_range();
-                let (range, offset) = self.offset_in_range(cached_range, [offset, high]);
+        let (Range { base, limit }, offset, cached_range) = match self.location(space, offset) {
+            Some(Location { address, cached_range }) => {
+                let (range, offset) = self.offset_in_range(cached_range, address);
                 (range, offset, Some(cached_range))
             }
-            space => {
+            None => {
                 let (range, offset) = (self.range(space), self.scalar(offset));
                 let offset = self.define(SCALAR, Code::Mov_r32_rm32, &[Operand::Use(offset)]);
                 (range, offset, None)

@@ -19,7 +19,7 @@ use smallvec::SmallVec;
 use vitric_memory::{Addresses, Allocation, ImageAccess, InUse, Surface};
 
 use crate::Program;
-use crate::runtime::frame::{BufferEntry, NOTHING, ResourceEntry};
+use crate::runtime::frame::{BufferEntry, MAX_OFFSETS, NOTHING, ResourceEntry};
 use crate::runtime::{Bound, BoundBuffer, Descriptor};
 use crate::texture::Routines;
 
@@ -34,6 +34,8 @@ pub struct ResolvedSet {
     bounds: Box<[Bound]>,
     /// Descriptors in the layout that generated code reads.
     entries: Box<[BufferEntry]>,
+    /// True if a buffer exceeds the range of offsets in generated code.
+    has_large_buffer: bool,
     /// Indices of descriptors whose images can be compacted.
     compactable: Box<[u32]>,
     /// Last submission that used these descriptors, and the count of images with lost contents at
@@ -48,10 +50,13 @@ impl ResolvedSet {
     pub fn new(bounds: impl IntoIterator<Item = Bound>) -> Arc<Self> {
         let bounds: Box<[Bound]> = bounds.into_iter().collect();
         let entries = bounds.iter().map(Bound::entry).collect();
+        let is_large = |bound: &Bound| bound.memory().is_some_and(|buffer| buffer.size > MAX_OFFSETS);
+        let has_large_buffer = bounds.iter().any(is_large);
         let is_compactable = |bound: &Bound| bound.surface().is_some_and(Surface::is_compactable);
         let compactable = (0..).zip(&bounds).filter(|(_, bound)| is_compactable(bound));
         let compactable = compactable.map(|(number, _)| number).collect();
-        Arc::new(Self { bounds, entries, compactable, used: Default::default(), lookups: SetLookups::default() })
+        let (used, lookups) = Default::default();
+        Arc::new(Self { bounds, entries, has_large_buffer, compactable, used, lookups })
     }
 }
 
@@ -101,6 +106,8 @@ pub struct Bindings {
     table: SmallVec<[ResourceEntry; 4]>,
     addresses: Arc<Addresses>,
     lookups: Lookups,
+    /// True if one of the sets has a buffer that exceeds the range of offsets in generated code.
+    has_large_buffer: bool,
 }
 
 impl Bindings {
@@ -123,6 +130,7 @@ impl Bindings {
         let end = range.end.min(set.entries.len());
         let entries = set.entries.get(range.start..end).filter(|entries| !entries.is_empty());
         let Some(entries) = entries else { return self.add_nothing() };
+        self.has_large_buffer |= set.has_large_buffer;
         let known = self.sets.iter().position(|other| Arc::ptr_eq(other, set));
         let number = known.unwrap_or_else(|| {
             self.sets.push(set.clone());
@@ -158,7 +166,8 @@ impl Bindings {
     #[inline]
     pub fn of_program(program: &Arc<Program>, routines: Arc<Routines>, addresses: Arc<Addresses>) -> Self {
         let (sets, locations, table) = Default::default();
-        Self { sets, locations, table, addresses, lookups: Lookups::of_program(program, routines) }
+        let lookups = Lookups::of_program(program, routines);
+        Self { sets, locations, table, addresses, lookups, has_large_buffer: false }
     }
 
     /// Returns the routine lookups of image instructions.
@@ -213,6 +222,13 @@ impl Bindings {
         }
     }
 
+    /// Returns true if a buffer exceeds the range of offsets in generated code. Such code finds the
+    /// words of far resources only.
+    #[inline]
+    pub(crate) fn has_large_buffer(&self) -> bool {
+        self.has_large_buffer
+    }
+
     /// Returns the buffers by resource, in the layout that generated code reads.
     pub(crate) fn table(&self) -> &[ResourceEntry] {
         &self.table
@@ -253,7 +269,7 @@ impl Bindings {
 
     /// Returns the size of a buffer's bound range, in bytes.
     #[inline]
-    pub fn length(&self, resource: u32, element: u32) -> u32 {
-        self.buffer(resource, element).map_or(0, |buffer| buffer.size.min(u64::from(u32::MAX)) as u32)
+    pub fn length(&self, resource: u32, element: u32) -> u64 {
+        self.buffer(resource, element).map_or(0, |buffer| buffer.size)
     }
 }

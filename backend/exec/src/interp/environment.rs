@@ -3,7 +3,9 @@
 use vitric_base::simd::Lanes;
 use vitric_ir::Value;
 
+use crate::Executable;
 use crate::bindings::Bindings;
+use crate::runtime::native::Native;
 use crate::runtime::session::CodeTables;
 use crate::runtime::{Deadline, Masks, Ranges, SharedMemory};
 
@@ -31,6 +33,14 @@ impl<'a> Environment<'a> {
     pub fn new(bindings: &'a Bindings, deadline: &'a Deadline) -> Self {
         Self { bindings, parameters: &[], ranges: Ranges::none(), push: &[], shared: None, deadline }
     }
+
+    /// Returns the generated code, if there is any that can access all words of the buffers. The
+    /// interpreter can.
+    #[inline]
+    pub(super) fn native<'p>(&self, code: &'p Executable) -> Option<&'p Native> {
+        code.native().filter(|native| native.is_far || !self.bindings.has_large_buffer())
+    }
+
     /// Returns the data that generated code accesses directly.
     #[inline]
     pub(super) fn tables(&self) -> CodeTables<'a> {

@@ -9,6 +9,7 @@ use vitric_ir::{
 };
 
 use super::environment::Access;
+use super::memory::OFFSET_BITS;
 use crate::runtime::frame::RESULTS;
 use crate::runtime::kernels;
 
@@ -34,11 +35,19 @@ impl Strip {
             let (rows, bytes) = self.form.place(i, lane as u32);
             offset + u64::from(rows) * stride + u64::from(bytes)
         };
+        let words = |location: &dyn Fn(usize) -> u64| {
+            let word = |shift: u32| array::from_fn(|lane| (location(lane) >> shift) as u32);
+            [word(32), word(0)]
+        };
         match self.space {
             Space::Address { high } => {
                 let address = |lane| (first(high) << 32).wrapping_add(place(lane));
-                let highs = array::from_fn(|lane| (address(lane) >> 32) as u32);
-                (Space::Address { high: Value(0) }, [highs, array::from_fn(|lane| address(lane) as u32)])
+                (Space::Address { high: Value(0) }, words(&address))
+            }
+            Space::Far { resource, high } => {
+                let location = first(high) << 32;
+                let offset = |lane| ((location & OFFSET_BITS) + place(lane)).min(OFFSET_BITS);
+                (Space::Far { resource, high: Value(0) }, words(&|lane| location & !OFFSET_BITS | offset(lane)))
             }
             mut space => {
                 let selected = space.operand().map_or([0; WAVE], |element| [access.word(element, 0); WAVE]);

@@ -24,6 +24,9 @@ static BLOCK: Lanes = {
     lanes
 };
 
+/// Bits of a location in a far resource that are the offset.
+pub(super) const OFFSET_BITS: u64 = (1 << Space::FAR_BITS) - 1;
+
 impl<'a> Access<'a> {
     /// Executes an instruction that accesses memory or that generated code leaves to the runtime.
     ///
@@ -41,15 +44,19 @@ impl<'a> Access<'a> {
             Inst::Atomic { space, offset, op, value, comparator, .. } => {
                 one(self.atomics(*space, *offset, *op, *value, *comparator))
             }
-            Inst::BufferLength { resource, element, .. } => one(std::array::from_fn(|lane| {
-                self.environment.bindings.length(*resource, self.optional(*element, lane))
+            Inst::BufferLength { resource, element, word, .. } => one(std::array::from_fn(|lane| {
+                let bytes = self.environment.bindings.length(*resource, self.optional(*element, lane));
+                match word {
+                    Some(word) => (bytes >> (32 * (word & 1))) as u32,
+                    None => bytes.min(u32::MAX.into()) as u32,
+                }
             })),
             _ => [[0; WAVE]; 2],
         }
     }
 
-    /// Returns the memory that the first lane of a load or store by address accesses, if the
-    /// address is valid.
+    /// Returns the memory that the first lane of a load or store accesses whose operands locate
+    /// the memory, if there is any.
     pub fn cached_range(&self, inst: &Inst) -> Option<CachedRange> {
         let (space, offset, lanes) = match inst {
             Inst::Load { space, offset, .. } => (space, offset, self.masks.active),
@@ -58,14 +65,25 @@ impl<'a> Access<'a> {
             Inst::MatrixStore(store) => (&store.space, &store.offset, 1),
             _ => return None,
         };
-        let Space::Address { high } = *space else { return None };
-        let address = self.pair([*offset, high], lanes_of(lanes).next()?);
+        let address = self.pair([*offset, space.operand()?], lanes_of(lanes).next()?);
+        if let Space::Far { resource, .. } = *space {
+            let BoundBuffer { memory, start, size } = self.far_buffer(resource, address)?;
+            let size = size.min(memory.size().saturating_sub(start));
+            let host = memory.host_pointer().wrapping_add(start as usize);
+            let range = |offset| CachedRange::new(address, address - offset, (host, size));
+            return Some(address & OFFSET_BITS).filter(|offset| *offset < size).map(range);
+        }
         let addresses = self.environment.bindings.addresses();
         addresses
             .range(address)
             // Loads and stores may share a cached range.
             .filter(|(_, memory)| addresses.is_writable(memory))
             .map(|(first, memory)| CachedRange::new(address, first, (memory.host_pointer(), memory.size())))
+    }
+
+    /// Returns the buffer that a location in a far resource names.
+    fn far_buffer(&self, resource: u32, location: u64) -> Option<BoundBuffer<'a>> {
+        self.environment.bindings.buffer(resource, (location >> Space::FAR_BITS) as u32)
     }
 
     fn pair(&self, [low, high]: [Value; 2], lane: usize) -> u64 {
@@ -152,7 +170,7 @@ impl<'a> Access<'a> {
                 let words = self.environment.shared.map_or(&[][..], SharedMemory::words);
                 atomics.perform_alone(words, &mut found);
             }
-            Space::Address { .. } => self.for_each_access(atomics.lanes, space, offset, 4, |lane, memory, at| {
+            _ if space.is_located() => self.for_each_access(atomics.lanes, space, offset, 4, |lane, memory, at| {
                 let comparator = atomics.comparators.map_or(0, |lanes| lanes[lane]);
                 let word = memory.atomic_u32(at).filter(|_| self.may_write(space, memory));
                 found[lane] = word.map_or(0, |word| perform(word, op, atomics.values[lane], comparator));
@@ -210,10 +228,22 @@ impl<'a> Access<'a> {
             }
             _ => offsets,
         };
-        let Space::Address { high } = space else {
-            return self.for_each_buffer(mask, space, |lanes, buffer| {
-                for_each_in_buffer(buffer, offsets, lanes, bytes, &mut act)
-            });
+        let high = match space {
+            Space::Address { high } => high,
+            Space::Far { resource, high } => {
+                for lane in lanes_of(mask) {
+                    let address = self.pair([offset, high], lane);
+                    let (buffer, at) = (self.far_buffer(resource, address), address & OFFSET_BITS);
+                    let found = buffer.filter(|buffer| at + bytes <= buffer.size.next_multiple_of(4));
+                    found.into_iter().for_each(|buffer| act(lane, buffer.memory, buffer.start + at));
+                }
+                return;
+            }
+            _ => {
+                return self.for_each_buffer(mask, space, |lanes, buffer| {
+                    for_each_in_buffer(buffer, offsets, lanes, bytes, &mut act)
+                });
+            }
         };
         let highs = self.lanes(high);
         let address = |lane: usize| u64::from(offsets[lane]) | u64::from(highs[lane]) << 32;
@@ -260,7 +290,12 @@ impl<'a> Access<'a> {
                 pass_on(mask, bindings.lookups().existing(image).and_then(|found| found.bindings.buffer(resource, 0)));
             }
             Space::Range(number) | Space::Quads(number) | Space::Block(number) => pass_on(mask, ranges.buffer(number)),
-            Space::Push | Space::Levels(_) | Space::Shared | Space::Clock | Space::Address { .. } => {}
+            Space::Push
+            | Space::Levels(_)
+            | Space::Shared
+            | Space::Clock
+            | Space::Address { .. }
+            | Space::Far { .. } => {}
             Space::OfImage { part: Part::Levels(_), .. } => {}
         }
     }

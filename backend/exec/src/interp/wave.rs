@@ -178,6 +178,8 @@ pub struct Wave {
     registers: Vec<Lanes>,
     locals: Vec<Lanes>,
     frame: FrameMemory,
+    /// True if the interpreter has begun the program.
+    is_interpreted: bool,
     /// Wave that runs the routines of image instructions.
     nested: Option<Box<Wave>>,
     /// Input words, which the caller writes before the wave runs.
@@ -205,9 +207,13 @@ impl Wave {
         self.helpers = helpers;
         self.inputs.resize(program.inputs.len());
         self.outputs.resize(program.outputs.len());
+        self.is_interpreted = false;
         if let Some(native) = code.native() {
-            return self.frame.start(native);
+            self.frame.start(native);
         }
+    }
+
+    fn start_interpreter(&mut self, code: &Executable) {
         self.since = 0;
         self.regions.clear();
         self.locals.clear();
@@ -235,7 +241,7 @@ impl Wave {
     /// Runs until the end, a barrier or the deadline.
     pub fn run(&mut self, program: &Program, environment: &Environment<'_>) -> Stop {
         let code = &program.code;
-        if let Some(native) = code.native() {
+        if let Some(native) = environment.native(code) {
             let (active, helpers) = (self.active, self.helpers);
             let launch = Launch { active, helpers, inputs: &self.inputs, outputs: &mut self.outputs };
             let LaunchEnd { stop, killed, helpers } =
@@ -243,6 +249,9 @@ impl Wave {
             self.killed |= killed;
             self.helpers = helpers;
             return stop;
+        }
+        if !std::mem::replace(&mut self.is_interpreted, true) {
+            self.start_interpreter(code);
         }
         if self.is_interrupted(code.function.insts.len() - self.pc.min(code.function.insts.len()), environment) {
             return Stop::Interrupted;
@@ -278,7 +287,7 @@ impl Wave {
 
     /// Prepares repeated calls of a program without barriers in one environment.
     pub fn calls<'a>(&'a mut self, program: &'a Program, environment: &'a Environment<'a>) -> Calls<'a> {
-        match program.code.native() {
+        match environment.native(&program.code) {
             Some(native) => {
                 self.frame.start(native);
                 let session =
@@ -304,7 +313,7 @@ impl Wave {
     /// Prepares repeated runs of a program with all lanes in one environment.
     pub fn runs<'a>(&'a mut self, program: &'a Program, environment: Environment<'a>) -> Runs<'a> {
         let (inputs, outputs) = (Vectors::zeroed(program.inputs.len()), Vectors::zeroed(program.outputs.len()));
-        let runner = match program.code.native() {
+        let runner = match environment.native(&program.code) {
             Some(native) => {
                 self.frame.start(native);
                 let tables = environment.tables();

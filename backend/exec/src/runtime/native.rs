@@ -35,6 +35,8 @@ pub struct Native {
     pub(super) ranges: usize,
     /// Minimum size of the push constants, in bytes.
     pub(super) pushed_bytes: usize,
+    /// True if the code accesses far resources.
+    pub(crate) is_far: bool,
     /// True if the code runs only with all lanes, none of them a helper.
     pub(super) with_all_lanes: bool,
     /// Inlined routines, by the numbers of the image instructions whose data they access.
@@ -65,6 +67,7 @@ impl Native {
             outputs: generated.outputs,
             ranges: generated.ranges,
             pushed_bytes: generated.pushed_bytes,
+            is_far: generated.is_far,
             with_all_lanes: generated.with_all_lanes,
             routines,
             frame_bytes: Frame::BYTES + generated.local_bytes + generated.code.spill_bytes,
@@ -151,6 +154,7 @@ mod tests {
                 outputs: 0,
                 ranges: 0,
                 pushed_bytes: 0,
+                is_far: false,
                 with_all_lanes: false,
             };
             let mut native = Native::new(generated, Vec::new()).unwrap();

@@ -261,7 +261,9 @@ impl<'a, E: CodeEnvironment> Session<'a, E> {
             push.base = memory.padded_push.as_mut_ptr();
         }
         let frame = memory.header();
-        if std::mem::replace(&mut memory.address_table, tables.address_table) != tables.address_table {
+        let has_moved = std::mem::replace(&mut memory.address_table, tables.address_table) != tables.address_table;
+        // Ranges of far resources belong to the bindings of one session.
+        if has_moved || native.is_far {
             // SAFETY: the frame has room for the header (`start`), is aligned to 64 bytes, and
             // belongs to this session alone.
             unsafe { (&raw mut (*frame).cached_ranges).write([CachedRange::EMPTY; CACHED_RANGES]) };

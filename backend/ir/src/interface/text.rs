@@ -290,7 +290,7 @@ fn patch_line(words: &mut Words<'_>) -> Option<PatchFacts> {
 fn stays_within(function: &Function, interface: &Interface) -> bool {
     let resource = |number: u32| (number as usize) < interface.resources.len();
     let space = |space: &Space| match space {
-        Space::Buffer { resource: number, .. } => resource(*number),
+        Space::Buffer { resource: number, .. } | Space::Far { resource: number, .. } => resource(*number),
         Space::Push | Space::Shared | Space::Clock | Space::Address { .. } => true,
         // Only linked programs and kernels contain these spaces.
         Space::Range(_)

@@ -11,7 +11,7 @@
 //! Pairing is faster if latency bounds the function and the registers suffice for both waves.
 //! Source: DESIGN 4.
 
-use crate::{Effect, Function, Inst, Local, Space, Type, Value};
+use crate::{Effect, Function, Inst, Local, Type, Value};
 
 /// Minimum number of instructions for which pairing is beneficial in a function without a loop.
 const MIN_PAIRED: usize = 48;
@@ -64,10 +64,10 @@ pub fn depends_on_wave(inst: &Inst) -> bool {
         || matches!(inst.effect(), Effect::Lane | Effect::Barrier)
 }
 
-/// Returns true if an instruction has an effect on memory, or accesses memory by address.
+/// Returns true if an instruction has an effect on memory, or operands locate its memory.
 pub fn has_effect(inst: &Inst) -> bool {
     let reads_memory = matches!(inst, Inst::Load { .. } | Inst::MatrixLoad(_));
-    inst.effect() == Effect::Memory || reads_memory && matches!(inst.space(), Some(Space::Address { .. }))
+    inst.effect() == Effect::Memory || reads_memory && inst.space().is_some_and(|space| space.is_located())
 }
 
 impl Shared {

@@ -54,6 +54,7 @@ fn elements(inst: &Inst) -> [Option<Value>; 2] {
         Inst::Image(image) => [image.element, image.sampler.and_then(|(_, element)| element)],
         _ => match inst.space() {
             Some(Space::Buffer { element, .. }) => [*element, None],
+            Some(Space::Far { high, .. }) => [Some(*high), None],
             _ => [None; 2],
         },
     }
@@ -68,9 +69,8 @@ fn may_read_stores(inst: &Inst) -> bool {
 fn memory(inst: &Inst) -> Option<Memory> {
     match (inst, inst.space()) {
         (Inst::Image(image), _) => Some(Memory::Resource(image.resource)),
-        (_, Some(Space::Buffer { resource, .. })) => Some(Memory::Resource(*resource)),
         (_, Some(Space::Address { .. })) => Some(Memory::Address),
-        _ => None,
+        (_, space) => space.and_then(|space| space.resource()).map(Memory::Resource),
     }
 }
 

@@ -188,16 +188,16 @@ impl Translator<'_> {
     /// Returns the location at a number of strides and bytes from a place.
     fn moved(&mut self, place: Place, (strides, bytes): (u32, u32)) -> (Space, Value) {
         let b = &mut self.builder;
-        let (strides, bytes) = (b.int(strides), b.int(bytes));
-        let distance = b.binary(BinaryOp::IMul, place.stride, strides);
+        let stride = if self.is_far { b.extend(place.stride, false) } else { place.stride };
+        let [strides, bytes] = [strides, bytes].map(|number| b.int_like(stride, number.into()));
+        let distance = b.binary(BinaryOp::IMul, stride, strides);
         let distance = b.binary(BinaryOp::IAdd, distance, bytes);
-        let Space::Address { high } = place.space else {
+        if !place.space.is_located() {
+            let [distance, _] = b.split(distance);
             return (place.space, b.binary(BinaryOp::IAdd, place.offset, distance));
-        };
-        let (address, distance) = (b.join(place.offset, high, Type::I64), b.extend(distance, false));
-        let address = b.binary(BinaryOp::IAdd, address, distance);
-        let [low, high] = b.split(address);
-        (Space::Address { high }, low)
+        }
+        let distance = if b.is_wide(distance) { distance } else { b.extend(distance, false) };
+        self.located_behind((place.space, place.offset), distance)
     }
 
     fn load_block(&mut self, shape: Shape, place: Place) -> Result<Vec<Value>> {

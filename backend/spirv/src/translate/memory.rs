@@ -6,9 +6,9 @@
 //! offset is a constant part plus an optional dynamic part. Its unit is scalars for locals and
 //! inputs, and bytes for all other memory.
 //!
-//! A pointer becomes a value where a program stores or selects one. The value has 64 bits: an
-//! address, or the buffer and the descriptor's element (high dword) with the byte offset (low
-//! dword).
+//! Offsets into storage buffers and addressed memory have 64 bits where a program asks for it
+//! ([`super::far`]). Pointers become values where a program stores or selects them
+//! ([`super::chosen`]).
 
 use std::rc::Rc;
 
@@ -54,9 +54,6 @@ pub(super) enum Base {
     /// A pointer selected at run time: a value in the form of `Translator::pointer_value`.
     Chosen(Value, StorageClass),
 }
-
-/// Number of bits of a descriptor's element in a pointer's value.
-const ELEMENT_BITS: u32 = 20;
 
 /// Layout of a matrix in memory with explicit layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -297,6 +294,9 @@ impl Translator<'_> {
         stride: u32,
     ) -> Result<()> {
         pointer.step = stride;
+        if self.is_far(pointer) {
+            return self.advance_far(pointer, index, stride);
+        }
         if let Some(constant) = constant {
             pointer.constant = pointer.constant.wrapping_add(constant.wrapping_mul(stride));
             return Ok(());
@@ -307,8 +307,9 @@ impl Translator<'_> {
     }
 
     /// Moves a pointer by `index` times `stride`.
-    fn advance_by(&mut self, pointer: &mut Pointer, index: Value, stride: u32) {
-        let stride = self.builder.int(stride);
+    pub(super) fn advance_by(&mut self, pointer: &mut Pointer, index: Value, stride: u32) {
+        let index = if self.is_far(pointer) { self.sign_extended(index) } else { index };
+        let stride = self.builder.int_like(index, stride.into());
         let scaled = self.builder.binary(BinaryOp::IMul, index, stride);
         pointer.dynamic = Some(match pointer.dynamic {
             Some(dynamic) => self.builder.binary(BinaryOp::IAdd, dynamic, scaled),
@@ -675,9 +676,12 @@ impl Translator<'_> {
         }
     }
 
-    /// Returns the byte offset for the constant offset `offset`.
-    fn byte_offset(&mut self, pointer: &Pointer, offset: u32) -> Value {
-        let constant = self.builder.int(offset);
+    /// Returns the byte offset for the constant offset `offset`. It has 64 bits if it is far.
+    pub(super) fn byte_offset(&mut self, pointer: &Pointer, offset: u32) -> Value {
+        let constant = match self.is_far(pointer) {
+            true => self.builder.wide_constant(offset.into(), Type::I64),
+            false => self.builder.int(offset),
+        };
         match pointer.dynamic {
             Some(dynamic) => self.builder.binary(BinaryOp::IAdd, dynamic, constant),
             None => constant,
@@ -703,9 +707,13 @@ impl Translator<'_> {
         let space = match pointer.base {
             Base::Shared(_) => Space::Shared,
             Base::Push => Space::Push,
+            Base::Resource(resource) if self.is_far(pointer) => {
+                let (space, offset) = self.far_place((resource, pointer.element), offset);
+                return act(self, space, offset);
+            }
             Base::Resource(resource) => Space::Buffer { resource, element: pointer.element },
             Base::Address(address) => {
-                let offset = self.builder.extend(offset, true);
+                let offset = self.sign_extended(offset);
                 let address = self.builder.binary(BinaryOp::IAdd, address, offset);
                 let [low, high] = self.builder.split(address);
                 return act(self, Space::Address { high }, low);
@@ -716,84 +724,5 @@ impl Translator<'_> {
             }
         };
         act(self, space, offset)
-    }
-
-    fn for_each_candidate(
-        &mut self,
-        (pointer, class): (Value, StorageClass),
-        offset: Value,
-        ty: Type,
-        mut act: impl FnMut(&mut Self, Space, Value) -> Result<Option<Value>>,
-    ) -> Result<Option<Value>> {
-        let [first, place] = self.builder.split(pointer);
-        let offset = self.builder.binary(BinaryOp::IAdd, first, offset);
-        if class == StorageClass::Workgroup {
-            return act(self, Space::Shared, offset);
-        }
-        let (bits, mask) = (self.builder.int(ELEMENT_BITS), self.builder.int((1 << ELEMENT_BITS) - 1));
-        let element = Some(self.builder.binary(BinaryOp::And, place, mask));
-        let chosen = self.builder.binary(BinaryOp::ShrLogical, place, bits);
-        let candidates = self.storage_buffers.clone();
-        if let [resource] = candidates[..] {
-            return act(self, Space::Buffer { resource, element }, offset);
-        }
-        let result = self.new_local(1)?;
-        let mut any = None;
-        for resource in candidates {
-            let number = self.builder.int(resource + 1);
-            let condition = self.builder.binary(BinaryOp::IEq, chosen, number);
-            self.builder.push(Inst::If { condition });
-            if let Some(value) = act(self, Space::Buffer { resource, element }, offset)? {
-                self.builder.local_store(result, 0, None, value);
-                any = Some(());
-            }
-            self.builder.push(Inst::EndIf);
-        }
-        Ok(any.map(|()| self.builder.local_load(result, 0, None, ty)))
-    }
-
-    /// Returns a pointer as a value: its address, or the buffer's number and element (high dword)
-    /// with the byte offset (low dword).
-    pub(super) fn pointer_value(&mut self, pointer: &Pointer) -> Result<Value> {
-        let offset = self.byte_offset(pointer, pointer.constant);
-        let b = &mut self.builder;
-        match pointer.base {
-            Base::Address(base) | Base::Chosen(base, StorageClass::PhysicalStorageBuffer) => {
-                let offset = b.extend(offset, true);
-                Ok(b.binary(BinaryOp::IAdd, base, offset))
-            }
-            Base::Chosen(base, _) => {
-                let [first, place] = b.split(base);
-                let offset = b.binary(BinaryOp::IAdd, first, offset);
-                Ok(b.join(offset, place, Type::I64))
-            }
-            // Shared memory has a number too, so that a pointer to its first byte is not null.
-            Base::Shared(_) | Base::Resource(_) => {
-                let number = if let Base::Resource(resource) = pointer.base { resource + 1 } else { 1 };
-                let number = b.int(number << ELEMENT_BITS);
-                let place = match pointer.element {
-                    Some(element) => b.binary(BinaryOp::Or, number, element),
-                    None => number,
-                };
-                Ok(b.join(offset, place, Type::I64))
-            }
-            _ => Err(Error::Malformed("a pointer or image is used as a value")),
-        }
-    }
-
-    /// Returns the pointer that a value of pointer type `pointer` represents.
-    pub(super) fn pointer_of_value(&self, pointer: u32, value: Value) -> Result<Pointer> {
-        // An instruction that uses an untyped pointer names the type of the pointee.
-        let (class, ty) = match *self.module.ty(pointer)? {
-            Ty::UntypedPointer(class) => (class, pointer),
-            _ => self.module.pointee(pointer)?,
-        };
-        let base = match class {
-            StorageClass::PhysicalStorageBuffer => Base::Address(value),
-            _ => Base::Chosen(value, class),
-        };
-        let explicit = class != StorageClass::Workgroup || self.shared_is_explicit;
-        let unit = if explicit { EXPLICIT } else { self.shared_unit(ty)? };
-        Ok(Pointer { unit, ..Pointer::new(base, ty) })
     }
 }

@@ -1,11 +1,13 @@
 //! Translation of an entry point to IR, with all calls inlined.
 
 mod attachments;
+mod chosen;
 mod composite;
 mod contract;
 mod cooperative;
 mod denormals;
 mod dot;
+mod far;
 mod flow;
 mod geometry;
 mod glsl;
@@ -122,6 +124,8 @@ struct Translator<'a> {
     shared_is_explicit: bool,
     /// Resources that a pointer chosen at run time may point into.
     storage_buffers: Vec<u32>,
+    /// True if the program asks for 64-bit indexing.
+    is_far: bool,
     /// Resources that no program writes.
     uniform_buffers: Vec<u32>,
     facts: FragmentFacts,
@@ -256,6 +260,7 @@ impl<'a> Translator<'a> {
             shared_bytes: 0,
             shared_start: 0,
             shared_is_explicit: false,
+            is_far: module.mode(point.function, ExecutionMode::Shader64BitIndexingEXT).is_some(),
             storage_buffers: Vec::new(),
             uniform_buffers: Vec::new(),
             facts: FragmentFacts::default(),

@@ -68,14 +68,13 @@ impl Translator<'_> {
             _ => {
                 let pointers = [self.pointer(inst.word(2)?)?, self.pointer(inst.word(3)?)?];
                 let stride = self.common_stride(pointers, pointer_type)?;
-                let [left, right] = [a, b].map(|pointer| self.builder.split(pointer)[0]);
-                let bytes = self.builder.binary(BinaryOp::ISub, left, right);
-                let stride = self.builder.int(stride.max(1));
+                let bytes = self.byte_distance(a, b);
+                let stride = self.builder.int_like(bytes, stride.max(1).into());
                 self.builder.binary(BinaryOp::SDiv, bytes, stride)
             }
         };
-        let number = Number::of(self.module, ty)?;
-        let value = if number == Number::Int(64) { self.builder.extend(value, true) } else { value };
+        let is_wide = Number::of(self.module, ty)? == Number::Int(64);
+        let value = if is_wide { self.sign_extended(value) } else { self.builder.split(value)[0] };
         self.define_words(id, ty, vec![value])
     }
 
@@ -93,12 +92,15 @@ impl Translator<'_> {
         let array = *members.get(member as usize).ok_or(Error::Malformed("an index is out of range"))?;
         let stride = self.module.decoration_word((array, None), Decoration::ArrayStride).unwrap_or(4);
         let offset = self.module.decoration_word((pointer.ty, Some(member)), Decoration::Offset).unwrap_or(0);
-        let result = self.builder.value(Type::I32);
-        self.builder.push(Inst::BufferLength { result, resource, element: pointer.element });
-        let (offset, stride) = (self.builder.int(offset), self.builder.int(stride.max(1)));
-        let bytes = self.builder.binary(BinaryOp::UMax, result, offset);
+        let size = self.buffer_length(resource, pointer.element);
+        let [offset, stride] = [offset, stride.max(1)].map(|bytes| self.builder.int_like(size, bytes.into()));
+        let bytes = self.builder.binary(BinaryOp::UMax, size, offset);
         let bytes = self.builder.binary(BinaryOp::ISub, bytes, offset);
         let length = self.builder.binary(BinaryOp::UDiv, bytes, stride);
+        let length = match Number::of(self.module, inst.word(0)?)? {
+            Number::Int(64) => self.sign_extended(length),
+            _ => self.builder.split(length)[0],
+        };
         self.define_words(inst.word(1)?, inst.word(0)?, vec![length])
     }
 

@@ -3,6 +3,7 @@
 
 mod bind_commands2;
 mod capacity;
+mod far_indices;
 mod indexing;
 mod inline_blocks;
 mod mutable;

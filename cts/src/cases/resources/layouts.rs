@@ -43,19 +43,27 @@ fn subresource_layouts(gpu: &Gpu) -> Case {
 
 cases!(append_linear);
 
-/// Extents of linear images, with their levels and layers.
-const LINEAR: [(&str, vk::ImageType, [u32; 3], [u32; 2]); 4] = [
-    ("lines", vk::ImageType::TYPE_1D, [37, 1, 1], [6, 3]),
-    ("planes", vk::ImageType::TYPE_2D, [37, 5, 1], [1, 1]),
-    ("layers", vk::ImageType::TYPE_2D, [19, 12, 1], [5, 2]),
-    ("volume", vk::ImageType::TYPE_3D, [9, 5, 7], [4, 1]),
+/// A linear image.
+#[derive(Clone, Copy)]
+struct Linear {
+    kind: vk::ImageType,
+    size: [u32; 3],
+    levels: u32,
+    layers: u32,
+}
+
+const LINEAR: [(&str, Linear); 4] = [
+    ("lines", Linear { kind: vk::ImageType::TYPE_1D, size: [37, 1, 1], levels: 6, layers: 3 }),
+    ("planes", Linear { kind: vk::ImageType::TYPE_2D, size: [37, 5, 1], levels: 1, layers: 1 }),
+    ("layers", Linear { kind: vk::ImageType::TYPE_2D, size: [19, 12, 1], levels: 5, layers: 2 }),
+    ("volume", Linear { kind: vk::ImageType::TYPE_3D, size: [9, 5, 7], levels: 4, layers: 1 }),
 ];
 
 fn append_linear(cases: &mut Vec<Entry>) {
-    for (name, kind, size, counts) in LINEAR {
+    for (name, image) in LINEAR {
         let run = move |gpu: &Gpu| {
             let formats = [(vk::Format::R8_UINT, 1), (vk::Format::R32G32B32A32_SFLOAT, 16)];
-            formats.into_iter().try_for_each(|format| linear(gpu, format, (kind, size), counts))
+            formats.into_iter().try_for_each(|format| linear(gpu, format, image))
         };
         cases.push(Entry::new(format!("resources.linear.{name}"), "Subresource Layouts", run));
     }
@@ -63,12 +71,8 @@ fn append_linear(cases: &mut Vec<Entry>) {
 
 /// Checks that copies to and from all levels and layers of a linear image have the texels where
 /// the layouts of its subresources say, in the memory that the host sees.
-fn linear(
-    gpu: &Gpu,
-    (format, bytes): (vk::Format, u32),
-    (kind, [width, height, depth]): (vk::ImageType, [u32; 3]),
-    [levels, layers]: [u32; 2],
-) -> Case {
+fn linear(gpu: &Gpu, (format, bytes): (vk::Format, u32), image: Linear) -> Case {
+    let Linear { kind, size: [width, height, depth], levels, layers } = image;
     let (tiling, usage) =
         (vk::ImageTiling::LINEAR, vk::ImageUsageFlags::TRANSFER_DST | vk::ImageUsageFlags::TRANSFER_SRC);
     let flags = vk::ImageCreateFlags::empty();

@@ -12,7 +12,7 @@ use std::time::Instant;
 use ash::vk::{self, Handle};
 use vitric_api::physical::SUBGROUP_SIZE;
 use vitric_api::pipeline::{
-    Identifier, PipelineBinary, PipelineCache, ShaderModule, StageDesc, StageKey, identify, with_binary,
+    Identifier, PipelineBinary, PipelineCache, ShaderModule, StageDesc, StageFlags, StageKey, identify, with_binary,
 };
 use vitric_api::{Error, Result};
 use vitric_entry::entry;
@@ -136,7 +136,7 @@ fn stage_desc(
     call: Call<'_>,
     object: &DeviceObject,
     info: &vk::PipelineShaderStageCreateInfo<'_>,
-    views_are_devices: bool,
+    flags: StageFlags,
     binaries: &[Arc<PipelineBinary>],
 ) -> Result<StageDesc> {
     check_subgroup_size(call, object, info)?;
@@ -145,7 +145,7 @@ fn stage_desc(
         entry: call.string(info.p_name),
         stage: info.stage,
         specialization: specialization(call, call.get(info.p_specialization_info)),
-        views_are_devices,
+        flags,
     };
     if !binaries.is_empty() {
         let key = key(Identifier::default());
@@ -221,9 +221,12 @@ impl<'a> PipelineBuilder<'a> {
                 return Self { call, object, cache: None, stages: Vec::new(), refused: Some(error), captured: None };
             }
         };
-        let of_device = info.has(call, vk::PipelineCreateFlags::VIEW_INDEX_FROM_DEVICE_INDEX);
+        let flags = StageFlags {
+            views_are_devices: info.has(call, vk::PipelineCreateFlags::VIEW_INDEX_FROM_DEVICE_INDEX),
+            is_far: info.has_newer(call, sys::PipelineCreateFlags2::_64_BIT_INDEXING_EXT.bits()),
+        };
         let desc = |stage: &vk::PipelineShaderStageCreateInfo<'_>| {
-            (stage.stage, stage_desc(call, object, stage, of_device, &binaries))
+            (stage.stage, stage_desc(call, object, stage, flags, &binaries))
         };
         let stages = info.stages(call).into_iter().map(desc).collect();
         let captured = info.has(call, binary::CAPTURE_DATA).then(RefCell::default);
