@@ -85,7 +85,7 @@ impl Pass {
         } else {
             variables.extend([("VITRIC_STRESS", "1"), ("VITRIC_FUZZ", "1000")]);
         }
-        step_in_file(root, "cargo", &["test", "--workspace"], &variables)
+        step_in_file(root, "cargo", &["test", "--workspace", "--no-fail-fast"], &variables)
     }
 }
 

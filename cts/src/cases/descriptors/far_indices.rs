@@ -175,7 +175,7 @@ fn far(gpu: &Gpu, part: i32, by: By) -> Case {
     if part != 0 {
         return Ok(());
     }
-    // What the shader stored, and added to.
+    // The words that the shader stored and added to.
     let region = vk::BufferCopy { src_offset: FAR * 4, dst_offset: 0, size: LANES * 4 };
     gpu.run(|commands| {
         // SAFETY: the region lies in both buffers.
