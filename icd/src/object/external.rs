@@ -209,7 +209,9 @@ pub fn allocate(call: Call<'_>, object: &DeviceObject, info: &vk::MemoryAllocate
         }
         true if is_of_buffer || HOST_VISIBLE.contains(&info.memory_type_index) => device.allocate(size),
         true => device.allocate_unseen(size),
-        false if exported.contains(MT::DMA_BUF_EXT) => device.allocate_dma_buf(size),
+        // Programs that do not ask whether dma-bufs can be exported get memory without one. They
+        // handle a failed export, but not a failed allocation.
+        false if exported.contains(MT::DMA_BUF_EXT) && can_make_dma_bufs() => device.allocate_dma_buf(size),
         false => device.allocate_shared(size),
     }
 }
@@ -249,7 +251,8 @@ fn get_memory_fd(
     let kind = descriptor_type(object, info.handle_type)?;
     let made = need(object, &object.memory, info.memory)?.descriptor(kind).ok_or_else(|| {
         object.messages().error(&format!(
-            "{} cannot be exported as {:?}: allocate it with VkExportMemoryAllocateInfo",
+            "{} cannot be exported as {:?}: allocate it with VkExportMemoryAllocateInfo, \
+             and allow the process to open /dev/udmabuf for dma-bufs",
             object.describe(info.memory),
             info.handle_type
         ));
