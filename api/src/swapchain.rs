@@ -74,10 +74,12 @@ const MAX_CLOSING_WAIT: Duration = Duration::from_secs(1);
 /// # Errors
 /// [`Error::SurfaceLost`] if the window is gone.
 pub fn capabilities(target: &dyn PresentTarget) -> Result<vk::SurfaceCapabilitiesKHR> {
-    Ok(capabilities_with(target.extent()?))
+    let supported_composite_alpha = target.composite_alpha();
+    Ok(vk::SurfaceCapabilitiesKHR { supported_composite_alpha, ..capabilities_with(target.extent()?) })
 }
 
-/// Returns the capabilities of a surface with the size `fixed`, or with any size for `None`.
+/// Returns the capabilities that all surfaces with the size `fixed` have, or with any size for
+/// `None`.
 fn capabilities_with(fixed: Option<vk::Extent2D>) -> vk::SurfaceCapabilitiesKHR {
     let largest = vk::Extent2D { width: 16384, height: 16384 };
     let smallest = vk::Extent2D { width: 1, height: 1 };
@@ -90,7 +92,7 @@ fn capabilities_with(fixed: Option<vk::Extent2D>) -> vk::SurfaceCapabilitiesKHR 
         max_image_array_layers: 1,
         supported_transforms: vk::SurfaceTransformFlagsKHR::IDENTITY,
         current_transform: vk::SurfaceTransformFlagsKHR::IDENTITY,
-        supported_composite_alpha: vk::CompositeAlphaFlagsKHR::OPAQUE | vk::CompositeAlphaFlagsKHR::INHERIT,
+        supported_composite_alpha: vk::CompositeAlphaFlagsKHR::OPAQUE,
         supported_usage_flags: usage(),
     }
 }
@@ -577,7 +579,7 @@ impl Presentation {
         let is_opaque = chain.desc.alpha == vk::CompositeAlphaFlagsKHR::OPAQUE;
         let read = |pixels: &mut [u8]| read_frame(surface, is_opaque, pixels);
         let report = chain.desc.has_timing.then(|| FrameReport::new(&self.chain, self.slot));
-        let shown = target.present(Frame { extent: chain.desc.extent, read: &read, report });
+        let shown = target.present(Frame { extent: chain.desc.extent, read: &read, is_opaque, report });
         let mut state = chain.state.lock();
         match shown {
             Ok(()) => {

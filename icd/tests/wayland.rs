@@ -1,11 +1,11 @@
-//! FIFO under a Wayland compositor without a refresh: frames are shown at once, and frames of a
-//! hidden surface do not wait without end.
+//! Frames under a Wayland compositor without a refresh: FIFO shows them at once, frames of a hidden
+//! surface do not wait without end, and the compositor blends frames with alpha.
 //!
 //! The test is the application. It needs weston (Debian package weston) and fails without it.
 
 use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -41,6 +41,8 @@ impl Compositor {
         std::fs::DirBuilder::new().mode(0o700).create(&folder).expect("a folder for the socket");
         let child = Command::new("weston")
             .args(["--backend=headless-backend.so", "--no-config", "--use-pixman", "--idle-time=0", "--socket=test"])
+            // Allows screenshots.
+            .arg("--debug")
             .env("XDG_RUNTIME_DIR", &folder)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -58,6 +60,29 @@ impl Compositor {
             }
             std::thread::sleep(Duration::from_millis(10));
         }
+    }
+}
+
+impl Compositor {
+    /// Returns red, green and blue of all pixels on the display.
+    fn screenshot(&self) -> Vec<[u8; 3]> {
+        let status = Command::new("weston-screenshooter")
+            .current_dir(&self.folder)
+            .env("XDG_RUNTIME_DIR", &self.folder)
+            .env("WAYLAND_DISPLAY", "test")
+            .stdout(Stdio::null())
+            .status()
+            .expect("weston-screenshooter starts");
+        assert!(status.success(), "{status}");
+        let is_picture = |path: &Path| path.extension().is_some_and(|extension| extension == "png");
+        let files = std::fs::read_dir(&self.folder).unwrap().map(|entry| entry.unwrap().path());
+        let file = files.into_iter().find(|path| is_picture(path)).expect("a screenshot");
+        let bytes = std::fs::read(&file).unwrap();
+        std::fs::remove_file(file).unwrap();
+        let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
+        let mut data = vec![0; reader.output_buffer_size().unwrap()];
+        let info = reader.next_frame(&mut data).unwrap();
+        data.chunks_exact(info.color_type.samples()).map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect()
     }
 }
 
@@ -249,6 +274,84 @@ unsafe fn present(application: &Application, count: u32) -> Duration {
         swapchains.destroy_swapchain(chain, None);
         elapsed
     }
+}
+
+/// Presents a frame of one colour, and calls `check` until it returns true.
+///
+/// # Safety
+/// All objects must be alive.
+unsafe fn show_color(
+    application: &Application,
+    alpha: vk::CompositeAlphaFlagsKHR,
+    color: [f32; 4],
+    mut check: impl FnMut() -> bool,
+) {
+    let Application { entry, instance, physical, device, surface } = application;
+    let surfaces = ash::khr::surface::Instance::new(entry, instance);
+    let swapchains = ash::khr::swapchain::Device::new(instance, device);
+    // SAFETY: the infos are valid, the fence is waited for, and the queue is idle at the end.
+    unsafe {
+        let capabilities = surfaces.get_physical_device_surface_capabilities(*physical, *surface).unwrap();
+        assert!(capabilities.supported_composite_alpha.contains(alpha), "{alpha:?}");
+        let info = swapchain_info(*surface).composite_alpha(alpha).image_usage(vk::ImageUsageFlags::TRANSFER_DST);
+        let chain = swapchains.create_swapchain(&info, None).unwrap();
+        let (queue, fence) = (device.get_device_queue(0, 0), device.create_fence(&Default::default(), None).unwrap());
+        let (image, _) = swapchains.acquire_next_image(chain, u64::MAX, vk::Semaphore::null(), fence).unwrap();
+        device.wait_for_fences(&[fence], true, u64::MAX).unwrap();
+        let pool = device.create_command_pool(&Default::default(), None).unwrap();
+        let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
+        let commands = device.allocate_command_buffers(&info).unwrap();
+        device.begin_command_buffer(commands[0], &Default::default()).unwrap();
+        let target = swapchains.get_swapchain_images(chain).unwrap()[image as usize];
+        let range = vk::ImageSubresourceRange {
+            aspect_mask: vk::ImageAspectFlags::COLOR,
+            level_count: 1,
+            layer_count: 1,
+            ..Default::default()
+        };
+        let barrier = |old, new| {
+            let barrier = vk::ImageMemoryBarrier::default().old_layout(old).new_layout(new).image(target);
+            let barriers = [barrier.subresource_range(range)];
+            let (all, none) = (vk::PipelineStageFlags::ALL_COMMANDS, vk::DependencyFlags::empty());
+            device.cmd_pipeline_barrier(commands[0], all, all, none, &[], &[], &barriers);
+        };
+        let (layout, color) = (vk::ImageLayout::TRANSFER_DST_OPTIMAL, vk::ClearColorValue { float32: color });
+        barrier(vk::ImageLayout::UNDEFINED, layout);
+        device.cmd_clear_color_image(commands[0], target, layout, &color, &[range]);
+        barrier(layout, vk::ImageLayout::PRESENT_SRC_KHR);
+        device.end_command_buffer(commands[0]).unwrap();
+        device.queue_submit(queue, &[vk::SubmitInfo::default().command_buffers(&commands)], vk::Fence::null()).unwrap();
+        let (chains, images) = ([chain], [image]);
+        let info = vk::PresentInfoKHR::default().swapchains(&chains).image_indices(&images);
+        swapchains.queue_present(queue, &info).unwrap();
+        device.queue_wait_idle(queue).unwrap();
+        let begin = Instant::now();
+        while !check() {
+            assert!(begin.elapsed() < Duration::from_secs(30), "{alpha:?}: the display does not show the frame");
+        }
+        device.destroy_command_pool(pool, None);
+        device.destroy_fence(fence, None);
+        swapchains.destroy_swapchain(chain, None);
+    }
+}
+
+#[test]
+fn frames_with_multiplied_alpha_are_blended() {
+    let compositor = Compositor::start();
+    let window = Window::new(&compositor, true);
+    let count = |expected: fn(u8) -> bool| {
+        let pixels = compositor.screenshot();
+        pixels.iter().filter(|&&[red, green, blue]| (red, blue) == (255, 255) && expected(green)).count()
+    };
+    // The frame adds red and blue to the background, which is not black.
+    let color = [1.0, 0.0, 1.0, 0.0];
+    // SAFETY: all objects are alive.
+    window.run(|application| unsafe {
+        show_color(application, vk::CompositeAlphaFlagsKHR::OPAQUE, color, || count(|green| green == 0) == 48 * 32);
+        show_color(application, vk::CompositeAlphaFlagsKHR::PRE_MULTIPLIED, color, || {
+            count(|green| green > 0) >= 48 * 32
+        });
+    });
 }
 
 #[test]

@@ -582,7 +582,11 @@ fn a_destroyed_surface_closes_the_swapchain_that_was_forgotten() {
 fn windows_with_room_for_alpha_get_it_unless_they_are_opaque() {
     let server = Server::start(&[]);
     let application = Application::start_of(&server, None, 32);
-    let kinds = [(vk::CompositeAlphaFlagsKHR::OPAQUE, 255), (vk::CompositeAlphaFlagsKHR::INHERIT, 51)];
+    let kinds = [
+        (vk::CompositeAlphaFlagsKHR::OPAQUE, 255),
+        (vk::CompositeAlphaFlagsKHR::PRE_MULTIPLIED, 51),
+        (vk::CompositeAlphaFlagsKHR::INHERIT, 51),
+    ];
     for (alpha, expected) in kinds {
         assert!(application.capabilities().unwrap().supported_composite_alpha.contains(alpha));
         let swapchain = application.swapchain_of(|info| info.composite_alpha(alpha)).unwrap();

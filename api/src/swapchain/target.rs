@@ -19,6 +19,11 @@ pub trait PresentTarget: Send + Sync {
     /// [`Error::SurfaceLost`] if the window is gone.
     fn extent(&self) -> Result<Option<vk::Extent2D>>;
 
+    /// Returns the uses of alpha that the window system has for the frames.
+    fn composite_alpha(&self) -> vk::CompositeAlphaFlagsKHR {
+        vk::CompositeAlphaFlagsKHR::OPAQUE | vk::CompositeAlphaFlagsKHR::INHERIT
+    }
+
     /// Shows a frame.
     ///
     /// # Errors
@@ -57,6 +62,8 @@ pub struct Frame<'a> {
     /// Function that writes the pixels to memory, which must have room for all of them. Rows are
     /// from the top without gaps. A pixel is 4 bytes in the order blue, green, red, alpha.
     pub read: &'a dyn Fn(&mut [u8]),
+    /// True if the window system must ignore alpha, which is 255 in this case.
+    pub is_opaque: bool,
     /// Receiver of the display's report, if the swapchain needs it.
     pub report: Option<FrameReport>,
 }

@@ -160,12 +160,13 @@ struct Buffer {
     buffer: WlBuffer,
     map: MmapMut,
     extent: vk::Extent2D,
+    format: Format,
     /// True while the compositor may read the buffer.
     is_busy: Arc<AtomicBool>,
 }
 
 impl Buffer {
-    fn new(shm: &WlShm, handle: &QueueHandle<Listener>, extent: vk::Extent2D) -> Result<Self> {
+    fn new(shm: &WlShm, handle: &QueueHandle<Listener>, extent: vk::Extent2D, format: Format) -> Result<Self> {
         let [width, height] = [extent.width, extent.height].map(i32::try_from);
         let (Ok(width), Ok(height)) = (width, height) else { return Err(Error::SurfaceLost) };
         let bytes = width.checked_mul(4).and_then(|pitch| pitch.checked_mul(height)).ok_or(Error::SurfaceLost)?;
@@ -175,10 +176,10 @@ impl Buffer {
         })?;
         let pool = shm.create_pool(file.as_fd(), bytes, handle, ());
         let is_busy = Arc::new(AtomicBool::new(false));
-        let buffer = pool.create_buffer(0, width, height, width * 4, Format::Xrgb8888, handle, is_busy.clone());
+        let buffer = pool.create_buffer(0, width, height, width * 4, format, handle, is_busy.clone());
         // The buffer keeps the pool's memory alive.
         pool.destroy();
-        Ok(Self { buffer, map, extent, is_busy })
+        Ok(Self { buffer, map, extent, format, is_busy })
     }
 
     fn is_free(&self) -> bool {
@@ -196,12 +197,12 @@ struct Presenter {
 }
 
 impl Presenter {
-    /// Returns the index of a writable buffer of a size, or `None` if the compositor uses all
-    /// buffers for too long.
-    fn free(&mut self, extent: vk::Extent2D) -> Result<Option<usize>> {
+    /// Returns the index of a writable buffer of a size and format, or `None` if the compositor
+    /// uses all buffers for too long.
+    fn free(&mut self, extent: vk::Extent2D, format: Format) -> Result<Option<usize>> {
         let until = Instant::now() + MAX_BUSY_WAIT;
         loop {
-            let found = self.find_free(extent)?;
+            let found = self.find_free(extent, format)?;
             let left = until.saturating_duration_since(Instant::now());
             if found.is_some() || left.is_zero() {
                 return Ok(found);
@@ -210,19 +211,20 @@ impl Presenter {
         }
     }
 
-    fn find_free(&mut self, extent: vk::Extent2D) -> Result<Option<usize>> {
+    fn find_free(&mut self, extent: vk::Extent2D, format: Format) -> Result<Option<usize>> {
+        let fits = |buffer: &Buffer| buffer.extent == extent && buffer.format == format;
         self.buffers.retain(|buffer| {
-            let stays = buffer.extent == extent || !buffer.is_free();
+            let stays = fits(buffer) || !buffer.is_free();
             if !stays {
                 buffer.buffer.destroy();
             }
             stays
         });
-        let found = self.buffers.iter().position(|buffer| buffer.extent == extent && buffer.is_free());
+        let found = self.buffers.iter().position(|buffer| fits(buffer) && buffer.is_free());
         if found.is_some() || self.buffers.len() >= MAX_BUFFERS {
             return Ok(found);
         }
-        self.buffers.push(Buffer::new(&self.shm, &self.queue.handle(), extent)?);
+        self.buffers.push(Buffer::new(&self.shm, &self.queue.handle(), extent, format)?);
         Ok(Some(self.buffers.len() - 1))
     }
 
@@ -319,12 +321,18 @@ impl PresentTarget for Window {
         Ok(None)
     }
 
-    fn present(&self, Frame { extent, read, report }: Frame<'_>) -> Result<()> {
+    /// The protocol defines colours of buffers with alpha as multiplied by it.
+    fn composite_alpha(&self) -> vk::CompositeAlphaFlagsKHR {
+        vk::CompositeAlphaFlagsKHR::OPAQUE | vk::CompositeAlphaFlagsKHR::PRE_MULTIPLIED
+    }
+
+    fn present(&self, Frame { extent, read, is_opaque, report }: Frame<'_>) -> Result<()> {
         let presenter = &mut *self.presenter.lock();
         // Handles releases of buffers and detects a lost compositor. The number of buffers limits
         // the number of pending frames.
         presenter.dispatch_events(Duration::ZERO)?;
-        let Some(index) = presenter.free(extent)? else { return Ok(()) };
+        let format = if is_opaque { Format::Xrgb8888 } else { Format::Argb8888 };
+        let Some(index) = presenter.free(extent, format)? else { return Ok(()) };
         read(&mut presenter.buffers[index].map);
         presenter.request_feedback(&self.surface, report);
         let buffer = &presenter.buffers[index];

@@ -124,6 +124,12 @@ impl PresentTarget for Window {
         self.size().map(Some)
     }
 
+    /// Compositors blend windows whose pixels have alpha.
+    fn composite_alpha(&self) -> vk::CompositeAlphaFlagsKHR {
+        let always = vk::CompositeAlphaFlagsKHR::OPAQUE | vk::CompositeAlphaFlagsKHR::INHERIT;
+        if self.depth == 32 { always | vk::CompositeAlphaFlagsKHR::PRE_MULTIPLIED } else { always }
+    }
+
     fn present(&self, Frame { extent, read, .. }: Frame<'_>) -> Result<()> {
         if self.size()? != extent {
             return Err(Error::OutOfDate);
