@@ -39,9 +39,12 @@ const SIZE_GRANULARITY: f32 = 1.0 / 256.0;
 pub const SUBGROUP_SIZE: u32 = vitric_base::simd::WAVE as u32;
 /// Maximum number of live samplers.
 pub const MAX_SAMPLERS: u32 = 1 << 20;
-/// Alignment in bytes of buffers, and of uniform and storage buffer offsets. WebGPU requires an
-/// alignment of at least 32 bytes, and GPUs have up to 256 bytes.
+/// Alignment in bytes of buffers, and of uniform buffer offsets. WebGPU requires an alignment of at
+/// least 32 bytes, and GPUs have up to 256 bytes.
 pub const BUFFER_ALIGNMENT: u64 = 64;
+/// Alignment of storage buffer offsets in bytes. VKD3D-Proton needs at most this alignment to use
+/// storage buffers. In texel buffers, its shaders check only the first component of an access.
+const STORAGE_BUFFER_ALIGNMENT: u64 = 16;
 /// Alignment of texel buffer offsets in bytes.
 pub const TEXEL_BUFFER_ALIGNMENT: u64 = 16;
 
@@ -185,7 +188,7 @@ fn descriptor_limits(rest: Limits) -> Limits {
         max_descriptor_set_input_attachments: 4096,
         min_texel_buffer_offset_alignment: TEXEL_BUFFER_ALIGNMENT,
         min_uniform_buffer_offset_alignment: BUFFER_ALIGNMENT,
-        min_storage_buffer_offset_alignment: BUFFER_ALIGNMENT,
+        min_storage_buffer_offset_alignment: STORAGE_BUFFER_ALIGNMENT,
         ..rest
     }
 }

@@ -194,7 +194,7 @@ fn all_sets(gpu: &Gpu) -> Case {
 
 case!("capacity.dynamic.many", "Descriptor Set Binding", many_dynamic);
 
-/// Binds more than a thousand dynamic buffers, each with its own offset.
+/// Binds more than a thousand dynamic buffers, at offsets with the least distance.
 fn many_dynamic(gpu: &Gpu) -> Case {
     let limits = &gpu.properties.limits;
     let most = limits.max_descriptor_set_uniform_buffers_dynamic.min(limits.max_descriptor_set_storage_buffers_dynamic);
@@ -205,13 +205,13 @@ fn many_dynamic(gpu: &Gpu) -> Case {
     if most.min(per_stage) < MANY || has == 0 {
         return Err(Outcome::NotSupported(format!("{most} dynamic buffers")));
     }
-    let step = limits.min_uniform_buffer_offset_alignment.max(limits.min_storage_buffer_offset_alignment).max(4);
+    let steps = [limits.min_uniform_buffer_offset_alignment, limits.min_storage_buffer_offset_alignment];
+    let [uniform, storage] = steps.map(|step| step.max(4) as u32 / 4);
     let kinds = [D::UNIFORM_BUFFER_DYNAMIC, D::STORAGE_BUFFER_DYNAMIC];
     let bindings = [binding(0, kinds[0], MANY), binding(1, kinds[1], MANY), binding(2, D::STORAGE_BUFFER, 1)];
     let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
     let (set_layout, set) = set(gpu, info, &[(kinds[0], MANY), (kinds[1], MANY), (D::STORAGE_BUFFER, 1)])?;
-    let stride = step as u32 / 4;
-    let words: Vec<u32> = (0..MANY * stride).map(|word| if word % stride == 0 { word / stride } else { 77 }).collect();
+    let words: Vec<u32> = (0..MANY * uniform.max(storage)).collect();
     let usage = vk::BufferUsageFlags::UNIFORM_BUFFER | vk::BufferUsageFlags::STORAGE_BUFFER;
     let info = vk::BufferCreateInfo::default().size(words.len() as u64 * 4).usage(usage);
     let (source, out) = (gpu.buffer_of(&info)?, gpu.buffer(u64::from(MANY) * 4)?);
@@ -225,8 +225,8 @@ fn many_dynamic(gpu: &Gpu) -> Case {
     let layout = gpu.layout(&[set_layout])?;
     let pipeline = pipeline(gpu, DYNAMIC_MANY, layout)?;
     // Uniform buffers have ascending offsets, storage buffers have descending ones.
-    let offsets = (0..MANY).chain((0..MANY).rev()).map(|number| number * step as u32);
-    let offsets: Vec<u32> = offsets.collect();
+    let descending = (0..MANY).rev().map(|number| number * storage);
+    let offsets: Vec<u32> = (0..MANY).map(|number| number * uniform).chain(descending).map(|word| word * 4).collect();
     gpu.run(|commands| {
         // SAFETY: the command buffer is recording, and everything named is alive.
         unsafe {
@@ -236,14 +236,15 @@ fn many_dynamic(gpu: &Gpu) -> Case {
         }
         gpu.barrier(commands, None);
     })?;
-    let expected: Vec<u32> = (0..MANY).map(|number| number * 1000 + MANY - 1 - number).collect();
+    let sum = |number| number * uniform * 1000 + (MANY - 1 - number) * storage;
+    let expected: Vec<u32> = (0..MANY).map(sum).collect();
     check(out.words() == expected, || format!("{:?}, not {expected:?}", out.words()))
 }
 
 case!("capacity.limits.of_heap", "VK_KHR_maintenance4", of_heap);
 
-/// Checks that buffers and allocations are limited by the largest heap, and that WebGPU's
-/// alignments hold.
+/// Checks that buffers and allocations are limited by the largest heap, and that the alignments of
+/// WebGPU and of layers for Direct3D 12 hold.
 fn of_heap(gpu: &Gpu) -> Case {
     gpu.need(vk::KHR_MAINTENANCE4_NAME)?;
     let (mut buffers, mut allocations) =
@@ -260,6 +261,8 @@ fn of_heap(gpu: &Gpu) -> Case {
         (heap.unwrap_or(0), buffers.max_buffer_size, allocations.max_memory_allocation_size);
     if gpu.properties.device_type == vk::PhysicalDeviceType::CPU {
         check(buffer <= heap && allocation <= heap, || format!("{buffer} {allocation}: more than the heap's {heap}"))?;
+        let alignment = gpu.properties.limits.min_storage_buffer_offset_alignment;
+        check(alignment <= 16, || format!("storage buffers at multiples of {alignment} bytes"))?;
     }
     let limits = &gpu.properties.limits;
     let alignments = [limits.min_uniform_buffer_offset_alignment, limits.min_storage_buffer_offset_alignment];
