@@ -191,7 +191,8 @@ pub struct Module {
     pub(super) modes: Vec<(u32, ExecutionMode, Vec<u32>)>,
     pub(super) functions: HashMap<u32, Function>,
     decorations: HashMap<(u32, Option<u32>), Decorations>,
-    pub(super) glsl: Option<u32>,
+    /// Imports of GLSL.std.450. Modules that were linked may have several.
+    pub(super) glsl: HashSet<u32>,
     /// Number of decorations from groups. It is bounded, because groups multiply decorations.
     grouped: usize,
     /// Extended instruction sets without semantics.
@@ -263,7 +264,7 @@ impl Module {
             Op::ExtInstImport => {
                 let (name, _) = inst.string(1)?;
                 if name == "GLSL.std.450" {
-                    self.glsl = Some(inst.word(0)?);
+                    self.glsl.insert(inst.word(0)?);
                 } else if name.starts_with("NonSemantic.") || DEBUG_SETS.contains(&name.as_str()) {
                     self.non_semantic.insert(inst.word(0)?);
                 }

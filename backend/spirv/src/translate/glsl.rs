@@ -37,7 +37,7 @@ impl Packing {
 impl Translator<'_> {
     pub(super) fn extended(&mut self, inst: &Instruction) -> Result<()> {
         let (ty, id, set, number) = (inst.word(0)?, inst.word(1)?, inst.word(2)?, inst.word(3)?);
-        let op = G::from_u32(number).filter(|_| Some(set) == self.module.glsl);
+        let op = G::from_u32(number).filter(|_| self.module.glsl.contains(&set));
         let op = op.ok_or_else(|| Error::Unsupported(format!("extended instruction {number}")))?;
         if matches!(op, G::InterpolateAtCentroid | G::InterpolateAtSample | G::InterpolateAtOffset) {
             let words = self.interpolate(op, inst)?;

@@ -18,6 +18,7 @@ const NEWER: &[u8] = shader!("newer.comp");
 const NARROW_DOUBLES: &[u8] = shader!("narrow_doubles.comp");
 const DOUBLE_WORDS: &[u8] = shader!("double_words.comp");
 const ANNOTATED: &[u8] = shader!("annotated.comp");
+const IMPORTS: &[u8] = shader!("imports.comp");
 const SIGNED_ZEROS: &[u8] = shader!("signed_zeros.comp");
 const NAN_SIGNS: &[u8] = shader!("nan_signs.comp");
 const BITS: &[u8] = shader!("bits.comp");
@@ -224,6 +225,17 @@ fn annotated(gpu: &Gpu) -> Case {
     let (source, target) = (gpu.buffer_with(&words)?, gpu.buffer(256)?);
     gpu.compute(ANNOTATED, 0, &[], &[source, target], [1, 1, 1])?;
     let expected: Vec<u32> = words.iter().map(|word| word * 3).collect();
+    check(target.words() == expected, || format!("{:?}", target.words()))
+}
+
+case!("programs.imports.repeated", "Extended Instructions", imports);
+
+/// Runs a shader that imports a set of extended instructions twice, and uses both imports.
+fn imports(gpu: &Gpu) -> Case {
+    let words: Vec<u32> = (0..64).collect();
+    let (source, target) = (gpu.buffer_with(&words)?, gpu.buffer(256)?);
+    gpu.compute(IMPORTS, 0, &[], &[source, target], [1, 1, 1])?;
+    let expected: Vec<u32> = words.iter().map(|&word| word.clamp(10, 50)).collect();
     check(target.words() == expected, || format!("{:?}", target.words()))
 }
 
