@@ -39,3 +39,7 @@ pub use loader::{
     vk_icdGetInstanceProcAddr, vk_icdGetPhysicalDeviceProcAddr, vk_icdNegotiateLoaderICDInterfaceVersion,
     vkGetInstanceProcAddr,
 };
+
+/// Digest of the sources of all crates of the driver, in hexadecimal digits, which the library
+/// contains as text.
+pub const SOURCES: &str = env!("VITRIC_SOURCES");

@@ -29,6 +29,7 @@ pub fn start() {
     let level = filter.filter();
     if log::set_boxed_logger(Box::new(Sink(filter))).is_ok() {
         log::set_max_level(level);
+        log::debug!(target: "vitric", "the driver is built from sources with the digest {}", crate::SOURCES);
         for problem in &values.problems {
             log::warn!(target: "vitric", "{problem}");
         }

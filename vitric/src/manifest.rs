@@ -12,7 +12,8 @@ pub const MANIFEST: &str = "vitric_icd.json";
 /// The Vulkan version in the manifest.
 pub const API_VERSION: &str = "1.4.343";
 
-/// Returns the path of the driver library beside this program, or in its `deps` folder.
+/// Returns the path of the driver library beside this program or in its `deps` folder, whichever
+/// is newer: a build of tests renews only the second one.
 pub fn library() -> Result<PathBuf, Failure> {
     let program = std::env::current_exe()
         .map_err(|e| Failure::new(format!("the path of this program cannot be read: {e}: mount /proc")))?;
@@ -27,7 +28,10 @@ pub fn library() -> Result<PathBuf, Failure> {
 }
 
 fn find(folder: &Path) -> Option<PathBuf> {
-    [folder.join(LIBRARY), folder.join("deps").join(LIBRARY)].into_iter().find(|path| path.is_file())
+    let modified = |path: &PathBuf| path.metadata().and_then(|data| data.modified()).ok();
+    // The last one of equal times is taken.
+    let places = [folder.join("deps").join(LIBRARY), folder.join(LIBRARY)];
+    places.into_iter().filter(|path| path.is_file()).max_by_key(modified)
 }
 
 /// Returns the manifest's text for a library.
@@ -100,6 +104,13 @@ mod tests {
         std::fs::create_dir_all(folder.join("deps")).unwrap();
         let library = folder.join("deps").join(LIBRARY);
         std::fs::write(&library, "").unwrap();
+        assert_eq!(find(&folder), Some(library.clone()));
+        let beside = folder.join(LIBRARY);
+        let file = std::fs::File::create(&beside).unwrap();
+        let time = std::fs::metadata(&library).unwrap().modified().unwrap();
+        file.set_modified(time).unwrap();
+        assert_eq!(find(&folder), Some(beside));
+        file.set_modified(time - std::time::Duration::from_secs(1)).unwrap();
         assert_eq!(find(&folder), Some(library.clone()));
         let path = write(&folder, &library).ok().unwrap();
         assert_eq!(std::fs::read_to_string(path).unwrap(), text(&library));
