@@ -41,13 +41,17 @@ impl<'a> Report<'a> {
         self.problems.is_empty()
     }
 
+    /// Returns a line for each unexpected outcome.
+    pub fn unexpected(&self) -> impl Iterator<Item = String> {
+        self.problems.iter().map(|(name, problem)| {
+            let record = &self.records[*name];
+            format!("{name}: {problem} ({}) {}", record.status.word(), record.message)
+        })
+    }
+
     /// Returns a line for each unexpected outcome, and one of counts.
     pub fn summary(&self) -> String {
-        let mut text = String::new();
-        for (name, problem) in &self.problems {
-            let record = &self.records[*name];
-            let _ = writeln!(text, "{name}: {problem} ({}) {}", record.status.word(), record.message);
-        }
+        let mut text: String = self.unexpected().map(|line| line + "\n").collect();
         let counts: Vec<String> = self.words().iter().map(|(word, count)| format!("{count} {word}")).collect();
         let _ =
             writeln!(text, "{} cases: {}; {} unexpected", self.records.len(), counts.join(", "), self.problems.len());

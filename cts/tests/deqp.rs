@@ -165,6 +165,80 @@ fn a_runner_that_hangs_before_any_case_has_not_crashed() {
     assert!(text(&output).contains("the runner began no case: no end within 1 s"), "{}", text(&output));
 }
 
+/// Options of a new ledger with shards of two cases.
+fn ledger(file: &Path) -> Vec<&str> {
+    let commits = ["--suite-commit", "0123abc", "--driver-commit", "fedcba9", "--shard", "2"];
+    [&["--ledger", file.to_str().unwrap()][..], &commits].concat()
+}
+
+#[test]
+fn a_ledger_keeps_whole_shards_over_several_sittings() {
+    let folder = Folder::new("ledger");
+    folder.file("fails.txt", "*.crash # known\n*.warning # wrong\n");
+    folder.file("flakes.txt", "*.silent # sometimes\n");
+    let names = ["a.pass", "a.crash", "b.fail", "a.unsupported", "b.silent", "b.warning", "a.pass2"];
+    let names: String = names.iter().map(|name| format!("dEQP-VK.{name}\n")).collect();
+    let cases = folder.file("cases.list", &names);
+    let file = folder.0.join("ledger.txt");
+    // The first sitting runs the shard of one case only.
+    let output = folder.run(&cases, &[&ledger(&file)[..], &["--filter", "*.crash"]].concat());
+    assert!(output.status.success(), "{}", text(&output));
+    assert!(text(&output).contains("| a | 4 | 1 | 0 | 1 | 0 | 2 |"), "{}", text(&output));
+    let before = std::fs::read_to_string(&file).unwrap();
+    // The end of the machine cut off a shard of the second sitting.
+    std::fs::write(&file, before.clone() + "b 1/2 1 1 0 0 0 1 0\n").unwrap();
+    let file_only = ["--ledger", file.to_str().unwrap()];
+    let output = folder.run(&cases, &file_only);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+    assert!(text(&output).contains("| b | 3 | 0 | 1 | 2 | 0 | 0 |"), "{}", text(&output));
+    let kept = std::fs::read_to_string(&file).unwrap();
+    let lines: Vec<&str> = kept.strip_prefix(&before).unwrap().lines().collect();
+    let counts: Vec<&str> = lines.iter().map(|line| line.rsplit_once(' ').unwrap().0).collect();
+    assert_eq!(
+        counts,
+        [
+            "a 2/2 2 1 0 0 1 0",
+            "b 1/2 1 0 0 1 0 1",
+            "! dEQP-VK.b.fail: failed (fail) got",
+            "b 2/2 2 0 1 1 0 1",
+            "! dEQP-VK.b.warning: passed, but fails.txt expects a failure (warning) QualityWarning:",
+        ]
+    );
+    // Nothing is left, and each case was begun once.
+    let output = folder.run(&cases, &file_only);
+    assert!(output.status.success() && text(&output).contains("| all | 7 | 2 | 1 | 3 | 1 | 0 |"), "{}", text(&output));
+    assert_eq!(folder.trace().len(), 7);
+    let listed = folder.run(&cases, &[file_only[0], file_only[1], "--list", "--binary", "/no/such/binary"]);
+    assert_eq!(text(&listed), text(&output).trim_start());
+}
+
+#[test]
+fn a_ledger_stays_of_one_suite_and_driver() {
+    let folder = Folder::new("other");
+    let cases = folder.file("cases.list", &list(&["pass", "fail"]));
+    let file = folder.0.join("ledger.txt");
+    let new = folder.run(&cases, &["--ledger", file.to_str().unwrap()]);
+    assert_eq!(new.status.code(), Some(2), "{}", text(&new));
+    assert!(text(&new).contains("expected --suite-commit and --driver-commit for a new one"), "{}", text(&new));
+    assert_eq!(folder.run(&cases, &ledger(&file)).status.code(), Some(1));
+    let kept = std::fs::read_to_string(&file).unwrap();
+    assert!(kept.contains("sources unknown\n"), "{kept}");
+    let more = folder.file("more.list", &list(&["pass", "fail", "pass2"]));
+    let other = ["--ledger", file.to_str().unwrap(), "--driver-commit", "aaaaaaa"];
+    for (cases, options, told) in
+        [(&more, &other[..2], "the list of cases"), (&cases, &other[..], "the driver's commit fedcba9, not aaaaaaa")]
+    {
+        let output = folder.run(cases, options);
+        assert_eq!(output.status.code(), Some(2), "{}", text(&output));
+        assert!(text(&output).contains(told), "{}", text(&output));
+    }
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), kept);
+    std::fs::write(&file, kept + "odd\n").unwrap();
+    let output = folder.run(&cases, &other[..2]);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output));
+    assert!(text(&output).contains("ledger.txt:10: expected GROUP INDEX/COUNT"), "{}", text(&output));
+}
+
 #[test]
 fn bad_input_is_told() {
     let folder = Folder::new("bad");
@@ -184,6 +258,8 @@ fn bad_input_is_told() {
         (good.as_path(), &["--json"]),
         (good.as_path(), &["--expectations", "/no/such/folder"]),
         (good.as_path(), &["--state", "/no/such/folder/state"]),
+        (good.as_path(), &["--ledger", "/no/such/ledger", "--list"]),
+        (good.as_path(), &ledger(Path::new("/no/such/folder/ledger"))),
     ] {
         let output = folder.run(list, options);
         assert_eq!(output.status.code(), Some(2), "{list:?} {options:?}: {}", text(&output));

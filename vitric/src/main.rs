@@ -131,5 +131,9 @@ vitric: a Vulkan driver whose GPU is emulated
         Runs a build of Khronos' conformance suite, which is not part of Vitric, on this driver or on the first
         device of the system's loader. A crash or hang fails one case. --sample takes every Nth case. --resume goes
         on with a run that was stopped.
+  vitric cts deqp --ledger FILE [--budget MINUTES] [--suite-commit COMMIT --driver-commit COMMIT] [--shard N] ..
+        Runs the whole list in shards of N cases (default 10000), over several sittings on one commit of the driver.
+        FILE keeps the outcomes of finished shards. No shard begins after MINUTES. A new FILE needs both commits.
+        --list prints the table of what is finished and left.
   vitric help
 ";

@@ -91,6 +91,25 @@ fn the_suite_of_khronos_runs_on_this_driver() {
     assert_eq!(code(&home.vitric(&["cts", "deqp"])), Some(2));
 }
 
+/// A ledger names the sources of the driver's library.
+#[test]
+fn a_ledger_of_khronos_suite_names_the_driver() {
+    let home = Home::new("ledger");
+    let runner = concat!(env!("CARGO_MANIFEST_DIR"), "/../cts/tests/runner.sh");
+    let [list, ledger] = ["cases.list", "ledger.txt"].map(|name| home.0.join(name));
+    std::fs::write(&list, "dEQP-VK.fake.pass\n").expect("a list can be written");
+    let [list, file] = [&list, &ledger].map(|path| path.to_str().expect("UTF-8"));
+    let words = ["cts", "deqp", "--binary", runner, "--caselist", list, "--ledger", file];
+    let commits = ["--suite-commit", "0123abc", "--driver-commit", "fedcba9"];
+    let output = home.vitric(&[&words[..], &commits].concat());
+    assert_eq!(code(&output), Some(0), "{}", err(&output));
+    let text = std::fs::read_to_string(&ledger).expect("a ledger");
+    let header = format!("suite 0123abc\ndriver fedcba9\nsources {}\n", vulkan_vitric::SOURCES);
+    assert!(text.contains(&header) && text.contains("\nfake 1/1 1 1 0 0 0 0 "), "{text}");
+    std::fs::write(&ledger, text.replace(vulkan_vitric::SOURCES, "0123")).expect("a ledger can be written");
+    assert_eq!(code(&home.vitric(&words)), Some(2));
+}
+
 #[test]
 fn a_missing_program_is_127_with_one_sentence() {
     let output = Home::new("missing").vitric(&["run", "/no/such/program"]);

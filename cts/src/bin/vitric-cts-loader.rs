@@ -3,10 +3,12 @@
 
 use std::process::ExitCode;
 
+use vitric_cts::deqp::{self, Driver};
+
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1).peekable();
     match args.next_if(|arg| arg == "deqp") {
-        Some(_) => vitric_cts::deqp::main(args, || Ok(Vec::new())),
+        Some(_) => deqp::main(args, || Ok(Driver::default())),
         None => vitric_cts::main(args, None),
     }
 }
