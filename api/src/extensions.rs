@@ -77,6 +77,9 @@ pub const TABLE: &[Extension] = &[
     row("VK_KHR_xlib_surface", 6, Instance, None, &["VK_KHR_surface"]),
     row("VK_KHR_wayland_surface", 6, Instance, None, &["VK_KHR_surface"]),
     row("VK_EXT_headless_surface", 1, Instance, None, &["VK_KHR_surface"]),
+    row("VK_KHR_display", 23, Instance, None, &["VK_KHR_surface"])
+        .limited("Where the process can be the master of a DRM node with displays. No scaling, no blending of planes."),
+    row("VK_KHR_get_display_properties2", 1, Instance, None, &["VK_KHR_display"]).limited("Where `VK_KHR_display` is."),
     row("VK_KHR_get_surface_capabilities2", 1, Instance, None, &["VK_KHR_surface"]),
     row("VK_KHR_surface_protected_capabilities", 1, Instance, None, &[VERSION_1_1, "VK_KHR_get_surface_capabilities2"])
         .limited("No surface supports protected swapchains."),
@@ -134,7 +137,7 @@ pub const TABLE: &[Extension] = &[
         None,
         &["VK_KHR_swapchain", "VK_KHR_present_id2", "VK_KHR_get_surface_capabilities2", "VK_KHR_calibrated_timestamps"],
     )
-    .limited("Times of visible pixels only on Wayland."),
+    .limited("Times of visible pixels only on Wayland and displays."),
     row("VK_KHR_present_mode_fifo_latest_ready", 1, Device, None, &["VK_KHR_swapchain"]),
     row("VK_EXT_present_mode_fifo_latest_ready", 1, Device, None, &["VK_KHR_swapchain"]),
     // Vulkan 1.1.

@@ -26,11 +26,13 @@
 
 mod call;
 mod cmd;
+mod displays;
 mod handles;
 mod loader;
 mod logging;
 mod messengers;
 mod object;
+mod poll;
 mod process;
 mod slots;
 mod wsi;

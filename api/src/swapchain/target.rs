@@ -5,12 +5,13 @@ use std::time::Duration;
 use ash::vk;
 use vitric_vulkan::sys;
 
+use super::PRESENT_MODES;
 use super::timing::{FrameReport, Refresh, driver_stages};
 #[cfg(doc)]
 use crate::Error;
 use crate::Result;
 
-/// Destination of frames: a window, or a headless surface. Any threads may call it, also
+/// Destination of frames: a window, a display, or a headless surface. Any threads may call it, also
 /// concurrently.
 pub trait PresentTarget: Send + Sync {
     /// Returns the size of the window in pixels; `None` if the swapchain chooses its size.
@@ -22,6 +23,19 @@ pub trait PresentTarget: Send + Sync {
     /// Returns the uses of alpha that the window system has for the frames.
     fn composite_alpha(&self) -> vk::CompositeAlphaFlagsKHR {
         vk::CompositeAlphaFlagsKHR::OPAQUE | vk::CompositeAlphaFlagsKHR::INHERIT
+    }
+
+    /// Returns the supported present modes. All of them are compatible.
+    fn present_modes(&self) -> &'static [vk::PresentModeKHR] {
+        &PRESENT_MODES
+    }
+
+    /// Prepares for the frames of a swapchain that is about to be created.
+    ///
+    /// # Errors
+    /// [`Error::WindowInUse`] if another program uses the target, [`Error::OutOfDeviceMemory`].
+    fn claim(&self) -> Result<()> {
+        Ok(())
     }
 
     /// Shows a frame.

@@ -12,6 +12,7 @@ use vitric_api::{Error, Result};
 use vitric_entry::entry;
 
 use crate::call::{Call, Listing, New, Out, put_name};
+use crate::displays::{self, Displays};
 use crate::handles::Table;
 use crate::messengers::{self, CreationMessenger};
 use crate::object::{InstanceObject, PhysicalObject, check};
@@ -34,7 +35,7 @@ pub fn extension_properties(level: Level) -> Vec<vk::ExtensionProperties> {
         put_name(&mut property.extension_name, extension.name);
         property
     };
-    extensions::of(level).map(property).collect()
+    extensions::of(level).filter(|extension| displays::is_available(extension.name)).map(property).collect()
 }
 
 #[entry(vkEnumerateInstanceLayerProperties)]
@@ -70,9 +71,10 @@ fn create_instance(
         let version = requested_version(&messages, call.get(info.p_application_info));
         Ok((enabled_extensions(call, &messages, info)?, version))
     })?;
-    let (heap, enabled) = (heap::heap(), extensions.clone());
+    let (heap, enabled, displays) = (heap::heap(), extensions.clone(), Displays::open(&extensions));
     let number = messengers::enlist(&messages);
-    let physical = PhysicalObject { instance: number, heap, messages: messages.clone(), extensions: enabled, version };
+    let physical =
+        PhysicalObject { instance: number, heap, messages: messages.clone(), extensions: enabled, version, displays };
     let (physical, messengers) = (physical.into_handle(number), Table::new(31));
     let object = InstanceObject { number, messages, creation_messenger, physical, extensions, version, messengers };
     Ok(out.put(object.into_handle(number)))
@@ -81,7 +83,9 @@ fn create_instance(
 /// Returns the enabled extensions of an instance.
 fn enabled_extensions(call: Call<'_>, messages: &Messages, info: &vk::InstanceCreateInfo<'_>) -> Result<Vec<String>> {
     let names = call.slice(info.pp_enabled_extension_names, info.enabled_extension_count);
-    let known = |name: &String| extensions::find(name).is_some_and(|found| found.level == Level::Instance);
+    let known = |name: &String| {
+        extensions::find(name).is_some_and(|found| found.level == Level::Instance && displays::is_available(name))
+    };
     let checked = |name| match known(&name) {
         true => Ok(name),
         false => {

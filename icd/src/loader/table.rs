@@ -255,6 +255,17 @@ entries! {
     Instance, "VK_KHR_wayland_surface", vkCreateWaylandSurfaceKHR, PFN_vkCreateWaylandSurfaceKHR, wsi::wayland::vkCreateWaylandSurfaceKHR;
     Physical, "VK_KHR_wayland_surface", vkGetPhysicalDeviceWaylandPresentationSupportKHR, PFN_vkGetPhysicalDeviceWaylandPresentationSupportKHR, wsi::wayland::vkGetPhysicalDeviceWaylandPresentationSupportKHR;
     Instance, "VK_EXT_headless_surface", vkCreateHeadlessSurfaceEXT, PFN_vkCreateHeadlessSurfaceEXT, wsi::vkCreateHeadlessSurfaceEXT;
+    Physical, "VK_KHR_display", vkGetPhysicalDeviceDisplayPropertiesKHR, PFN_vkGetPhysicalDeviceDisplayPropertiesKHR, wsi::display::vkGetPhysicalDeviceDisplayPropertiesKHR;
+    Physical, "VK_KHR_display", vkGetPhysicalDeviceDisplayPlanePropertiesKHR, PFN_vkGetPhysicalDeviceDisplayPlanePropertiesKHR, wsi::display::vkGetPhysicalDeviceDisplayPlanePropertiesKHR;
+    Physical, "VK_KHR_display", vkGetDisplayPlaneSupportedDisplaysKHR, PFN_vkGetDisplayPlaneSupportedDisplaysKHR, wsi::display::vkGetDisplayPlaneSupportedDisplaysKHR;
+    Physical, "VK_KHR_display", vkGetDisplayModePropertiesKHR, PFN_vkGetDisplayModePropertiesKHR, wsi::display::vkGetDisplayModePropertiesKHR;
+    Physical, "VK_KHR_display", vkCreateDisplayModeKHR, PFN_vkCreateDisplayModeKHR, wsi::display::vkCreateDisplayModeKHR;
+    Physical, "VK_KHR_display", vkGetDisplayPlaneCapabilitiesKHR, PFN_vkGetDisplayPlaneCapabilitiesKHR, wsi::display::vkGetDisplayPlaneCapabilitiesKHR;
+    Instance, "VK_KHR_display", vkCreateDisplayPlaneSurfaceKHR, PFN_vkCreateDisplayPlaneSurfaceKHR, wsi::display::vkCreateDisplayPlaneSurfaceKHR;
+    Physical, "VK_KHR_get_display_properties2", vkGetPhysicalDeviceDisplayProperties2KHR, PFN_vkGetPhysicalDeviceDisplayProperties2KHR, wsi::display::vkGetPhysicalDeviceDisplayProperties2KHR;
+    Physical, "VK_KHR_get_display_properties2", vkGetPhysicalDeviceDisplayPlaneProperties2KHR, PFN_vkGetPhysicalDeviceDisplayPlaneProperties2KHR, wsi::display::vkGetPhysicalDeviceDisplayPlaneProperties2KHR;
+    Physical, "VK_KHR_get_display_properties2", vkGetDisplayModeProperties2KHR, PFN_vkGetDisplayModeProperties2KHR, wsi::display::vkGetDisplayModeProperties2KHR;
+    Physical, "VK_KHR_get_display_properties2", vkGetDisplayPlaneCapabilities2KHR, PFN_vkGetDisplayPlaneCapabilities2KHR, wsi::display::vkGetDisplayPlaneCapabilities2KHR;
     Instance, "VK_EXT_debug_utils", vkCreateDebugUtilsMessengerEXT, PFN_vkCreateDebugUtilsMessengerEXT, object::debug::vkCreateDebugUtilsMessengerEXT;
     Instance, "VK_EXT_debug_utils", vkDestroyDebugUtilsMessengerEXT, PFN_vkDestroyDebugUtilsMessengerEXT, object::debug::vkDestroyDebugUtilsMessengerEXT;
     Instance, "VK_EXT_debug_utils", vkSubmitDebugUtilsMessageEXT, PFN_vkSubmitDebugUtilsMessageEXT, object::debug::vkSubmitDebugUtilsMessageEXT;

@@ -70,6 +70,8 @@ fn is_named_in_messages(kind: vk::ObjectType) -> bool {
             | vk::ObjectType::QUEUE
             | vk::ObjectType::COMMAND_BUFFER
             | vk::ObjectType::SURFACE_KHR
+            | vk::ObjectType::DISPLAY_KHR
+            | vk::ObjectType::DISPLAY_MODE_KHR
             | vk::ObjectType::DEBUG_UTILS_MESSENGER_EXT
     )
 }

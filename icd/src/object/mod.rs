@@ -56,6 +56,7 @@ use self::memory_report::MemoryReports;
 use self::pipeline::graphics::Parts;
 use self::private::PrivateData;
 use crate::call::{Call, PanicTarget, Param, Typed};
+use crate::displays::Displays;
 use crate::handles::{Retired, Table};
 use crate::messengers::CreationMessenger;
 use crate::process;
@@ -97,6 +98,8 @@ pub struct PhysicalObject {
     pub extensions: Vec<String>,
     /// The instance's version of Vulkan.
     pub version: u32,
+    /// Displays that the instance can use.
+    pub displays: Displays,
 }
 
 /// A queue.

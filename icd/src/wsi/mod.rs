@@ -3,6 +3,7 @@
 //! `VK_KHR_swapchain_maintenance1`, `VK_GOOGLE_surfaceless_query`, `VK_KHR_present_id2`,
 //! `VK_KHR_present_wait2`, `VK_EXT_multisampled_render_to_swapchain`, `VK_EXT_present_timing`.
 
+pub mod display;
 mod shared;
 pub mod timing;
 pub mod wayland;
@@ -17,7 +18,7 @@ use parking_lot::Mutex;
 use vitric_api::families;
 use vitric_api::physical::MAX_EXTENT_2D;
 use vitric_api::swapchain::timing::driver_stages;
-use vitric_api::swapchain::{self, FORMATS, Frame, PRESENT_MODES, PresentTarget, Swapchain, SwapchainDesc};
+use vitric_api::swapchain::{self, FORMATS, Frame, PresentTarget, Swapchain, SwapchainDesc};
 use vitric_api::{Error, Result};
 use vitric_entry::entry;
 use vitric_memory::Surface;
@@ -176,7 +177,7 @@ fn get_physical_device_surface_capabilities2(
     call.put(out.p_next, flags);
     if let Some(mut modes) = call.find_output::<vk::SurfacePresentModeCompatibilityEXT<'_>>(out.p_next) {
         let asked: Option<&vk::SurfacePresentModeEXT<'_>> = call.find(info.p_next);
-        let all = modes_with(asked.map(|asked| asked.present_mode));
+        let all = modes_with(supported_modes(call, info.surface)?, asked.map(|asked| asked.present_mode));
         // `VK_INCOMPLETE` is not returned if the array is shorter than the list.
         let pointer = modes.p_present_modes;
         let _ = call.list(&mut modes.present_mode_count, pointer).put(&all);
@@ -186,9 +187,9 @@ fn get_physical_device_surface_capabilities2(
 
 /// Returns the present modes that a swapchain may switch to from the mode `asked`, which comes
 /// first. All supported modes are compatible with each other, and an unsupported mode with none.
-fn modes_with(asked: Option<vk::PresentModeKHR>) -> Vec<vk::PresentModeKHR> {
-    let mut all = PRESENT_MODES.to_vec();
-    match asked.map(|asked| PRESENT_MODES.iter().position(|mode| *mode == asked)) {
+fn modes_with(supported: &[vk::PresentModeKHR], asked: Option<vk::PresentModeKHR>) -> Vec<vk::PresentModeKHR> {
+    let mut all = supported.to_vec();
+    match asked.map(|asked| supported.iter().position(|mode| *mode == asked)) {
         Some(Some(place)) => all.swap(0, place),
         Some(None) => all.clear(),
         None => {}
@@ -233,17 +234,21 @@ fn get_physical_device_surface_formats(
     out.put(&surface_formats(call, physical))
 }
 
+/// Returns the present modes of a surface; without a surface, the mode that all surfaces support
+/// (`VK_GOOGLE_surfaceless_query`).
+fn supported_modes(call: Call<'_>, surface: vk::SurfaceKHR) -> Result<&'static [vk::PresentModeKHR]> {
+    if surface.is_null() { Ok(&[vk::PresentModeKHR::FIFO]) } else { Ok(target(call, surface)?.present_modes()) }
+}
+
 #[entry(vkGetPhysicalDeviceSurfacePresentModesKHR)]
 fn get_physical_device_surface_present_modes(
+    call: Call<'_>,
     _: vk::PhysicalDevice,
     surface: vk::SurfaceKHR,
     #[len] count: *mut u32,
     out: Listing<'_, vk::PresentModeKHR>,
 ) -> Result<vk::Result> {
-    // Without a surface, only modes that all surfaces support may be returned
-    // (`VK_GOOGLE_surfaceless_query`).
-    let modes = if surface.is_null() { &[vk::PresentModeKHR::FIFO][..] } else { &PRESENT_MODES };
-    out.put(modes)
+    out.put(supported_modes(call, surface)?)
 }
 
 #[entry(vkCreateSwapchainKHR)]
@@ -277,6 +282,7 @@ fn create_swapchain(
         if last.upgrade().is_some_and(|chain| chain.is_in_use() && !is_old(&chain)) {
             return Err(Error::WindowInUse);
         }
+        surface.target.claim()?;
         let old = old.as_ref().map(|entry| &*entry.chain);
         let made = Swapchain::new(&object.device, surface.target.clone(), desc, old);
         made.inspect(|made| *last = Arc::downgrade(made))

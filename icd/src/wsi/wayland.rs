@@ -8,7 +8,7 @@
 //! Wayland protocol, `wp_presentation`.
 
 use std::ffi::c_void;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -38,6 +38,7 @@ use wayland_protocols::wp::presentation_time::client::wp_presentation_feedback::
 use super::insert;
 use super::shared::shared;
 use crate::call::{Call, In, New};
+use crate::poll::is_readable;
 
 /// Maximum number of buffers of a surface. A buffer is created when the compositor uses all
 /// others: weston uses them until it repaints.
@@ -257,14 +258,6 @@ impl Presenter {
             self.listener.awaits_feedback = true;
         }
     }
-}
-
-/// Waits up to `timeout` until the descriptor is readable.
-fn is_readable(descriptor: &impl AsRawFd, timeout: Duration) -> bool {
-    let mut polled = libc::pollfd { fd: descriptor.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-    let milliseconds = i32::try_from(timeout.as_micros().div_ceil(1000)).unwrap_or(i32::MAX);
-    // SAFETY: the pointer is to one structure, which lives until the call returns.
-    unsafe { libc::poll(&raw mut polled, 1, milliseconds) > 0 }
 }
 
 /// A surface of the application.

@@ -209,6 +209,10 @@ fn stale_handles_are_errors_or_ignored() {
 /// output for the handle.
 type Create = unsafe extern "system" fn(u64, *const (), *const (), *mut u64) -> vk::Result;
 
+/// An entry point that creates a mode. Arguments: physical device, display, info, allocation
+/// callbacks, and output for the handle.
+type CreateMode = unsafe extern "system" fn(u64, u64, *const (), *const (), *mut u64) -> vk::Result;
+
 /// An entry point that creates pipelines. Arguments: device, cache, number of infos, infos,
 /// allocation callbacks, and output for the handles.
 type CreatePipelines = unsafe extern "system" fn(u64, u64, u32, *const (), *const (), *mut u64) -> vk::Result;
@@ -243,6 +247,9 @@ fn null_infos_are_refused_by_everything_that_creates_something() {
             let code = if entry.name.ends_with("Pipelines") {
                 let create = std::mem::transmute::<unsafe extern "system" fn(), CreatePipelines>(entry.function);
                 create(parent, 0, 1, null, null, &raw mut made)
+            } else if entry.name == "vkCreateDisplayModeKHR" {
+                let create = std::mem::transmute::<unsafe extern "system" fn(), CreateMode>(entry.function);
+                create(parent, 0, null, null, &raw mut made)
             } else {
                 let create = std::mem::transmute::<unsafe extern "system" fn(), Create>(entry.function);
                 create(parent, null, null, &raw mut made)
