@@ -146,7 +146,7 @@ impl PresentTarget for PlaneSurface {
         Ok(())
     }
 
-    fn present(&self, Frame { extent, read, report }: Frame<'_>) -> Result<()> {
+    fn present(&self, Frame { extent, read, report, .. }: Frame<'_>) -> Result<()> {
         if extent != self.size() {
             return Err(Error::OutOfDate);
         }
