@@ -10,6 +10,7 @@ use crate::Entry;
 use crate::harness::{Buffer, Case, Compute, Gpu, Outcome, check};
 
 const FAR_INDICES: &[u8] = shader!("far_indices.comp");
+const FAR_ELEMENTS: &[u8] = shader!("far_elements.comp");
 /// Number of the capability, and of the execution mode.
 const NUMBERS: [u32; 2] = [5426, 5427];
 /// Index of the word that the shader names by a constant, 64 KiB behind the first 4 GiB.
@@ -208,6 +209,39 @@ fn outside(gpu: &Gpu) -> Case {
         check(found.starts_with(&expected), || format!("{first:#x}: {:?} instead of {expected:?}", &found[..16]))?;
     }
     Ok(())
+}
+
+case!("descriptors.far_by_mode.elements", "64-Bit Indexing", elements);
+
+/// Checks loads of lanes from different elements of an array of buffers.
+fn elements(gpu: &Gpu) -> Case {
+    gpu.need(EXT_SHADER_64BIT_INDEXING_NAME)?;
+    if gpu.extension_features.descriptor_indexing.shader_storage_buffer_array_non_uniform_indexing == 0
+        || gpu.features.shader_int64 == 0
+    {
+        return Err(Outcome::NotSupported("elements that differ or integers of 64 bits".into()));
+    }
+    let binding = |number, count| {
+        vk::DescriptorSetLayoutBinding::default()
+            .binding(number)
+            .descriptor_type(D::STORAGE_BUFFER)
+            .descriptor_count(count)
+            .stage_flags(vk::ShaderStageFlags::COMPUTE)
+    };
+    let (set_layout, set) = gpu.set_of(&[D::STORAGE_BUFFER; 4], &[binding(0, 3), binding(1, 1)])?;
+    let values = |element: u32| (0..LANES as u32).map(|lane| element * 100 + lane).collect::<Vec<_>>();
+    let out = gpu.buffer(LANES * 4)?;
+    let buffers = [gpu.buffer_with(&values(0))?, gpu.buffer_with(&values(1))?, gpu.buffer_with(&values(2))?, out];
+    let infos = buffers.map(|buffer| vk::DescriptorBufferInfo { buffer: buffer.handle, offset: 0, range: buffer.size });
+    let write = |binding, infos| {
+        let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(binding);
+        write.descriptor_type(D::STORAGE_BUFFER).buffer_info(infos)
+    };
+    // SAFETY: the set is new, and the buffers are alive.
+    unsafe { gpu.device.update_descriptor_sets(&[write(0, &infos[..3]), write(1, &infos[3..])], &[]) };
+    gpu.dispatch(&gpu.compute_with(FAR_ELEMENTS, None, (set_layout, set))?, &[], [1; 3])?;
+    let expected: Vec<u32> = (0..LANES as u32).map(|lane| lane % 3 * 100 + lane).collect();
+    check(out.words() == expected, || format!("{:?}", out.words()))
 }
 
 case!("descriptors.far_by_nothing.large_range", "Buffer Indexing Calculations", large_range);
