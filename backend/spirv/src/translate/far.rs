@@ -14,6 +14,10 @@ use crate::number::Number;
 /// Bits of the high dword of a location in a far resource that belong to the offset.
 const HIGH_BITS: u32 = Space::FAR_BITS - 32;
 
+/// Bound of the constant part of an offset, which has 32 bits: members that follow do not overflow
+/// it.
+const CONSTANT_LIMIT: u32 = 1 << 16;
+
 /// The largest high dword of an offset.
 const LAST_HIGH: u32 = (1 << HIGH_BITS) - 1;
 
@@ -35,7 +39,8 @@ impl Translator<'_> {
             let unused = u64::BITS - 8 * Number::of(self.module, ty)?.bytes();
             let index = (word << unused) as i64 >> unused;
             let offset = index.wrapping_mul(stride.into());
-            if let Ok(constant) = u32::try_from(offset.wrapping_add(pointer.constant.into())) {
+            let constant = u32::try_from(offset.wrapping_add(pointer.constant.into()));
+            if let Some(constant) = constant.ok().filter(|constant| *constant < CONSTANT_LIMIT) {
                 pointer.constant = constant;
                 return Ok(());
             }

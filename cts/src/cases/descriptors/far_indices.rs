@@ -31,7 +31,7 @@ enum By {
 cases!(append_cases);
 
 fn append_cases(cases: &mut Vec<Entry>) {
-    const PARTS: [&str; 7] = ["store", "load", "length", "choose", "walk", "constant", "matrix"];
+    const PARTS: [&str; 8] = ["store", "load", "length", "choose", "walk", "constant", "matrix", "boundary"];
     for (group, by) in [("far_by_mode", By::Mode), ("far_by_flag", By::Flag)] {
         for (part, name) in (0..).zip(PARTS) {
             let run = move |gpu: &Gpu| far(gpu, part, by);
@@ -161,6 +161,7 @@ fn pipeline(gpu: &Gpu, (part, by): (i32, By), buffers: [Buffer; 2]) -> Result<Co
 fn far(gpu: &Gpu, part: i32, by: By) -> Case {
     let scene = Scene::new(gpu)?;
     scene.fill(FAR - (1 << 30), 256)?;
+    let boundary = scene.fill(1 << 30, 1)?;
     let words = scene.fill(FAR, 256)?;
     let lanes = words.iter().copied().take(LANES as usize);
     let expected: Vec<u32> = match part {
@@ -169,6 +170,7 @@ fn far(gpu: &Gpu, part: i32, by: By) -> Case {
         3 => lanes.enumerate().map(|(lane, word)| if lane % 2 == 1 { word } else { lane as u32 + 32 }).collect(),
         5 => vec![words[0]; LANES as usize],
         6 => words.clone(),
+        7 => vec![boundary[0]; LANES as usize],
         _ => lanes.collect(),
     };
     let found = scene.run((part, by), FAR)?;
