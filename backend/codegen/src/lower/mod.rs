@@ -103,6 +103,7 @@ pub struct Lowered {
     pub local_bytes: usize,
     /// Number of bytes of push constants that the code reads without a bounds check.
     pub pushed_bytes: usize,
+    /// True if the code accesses far resources.
     pub is_far: bool,
 }
 

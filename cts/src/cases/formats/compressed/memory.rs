@@ -49,7 +49,8 @@ fn append_cases(cases: &mut Vec<Entry>) {
     add(cases, "reused", "Memory Aliasing", reused);
     add(cases, "rewritten", "Copying Data Between Buffers and Images", rewritten);
     add(cases, "in_turns", "Compressed Image Formats", in_turns);
-    add(cases, "volume", "Compressed Image Formats", volume);
+    add(cases, "volume", "Compressed Image Formats", |gpu, format| volume(gpu, format, vk::ImageTiling::OPTIMAL));
+    add(cases, "linear_volume", "Compressed Image Formats", |gpu, format| volume(gpu, format, vk::ImageTiling::LINEAR));
 }
 
 /// Returns true for one format of each texel type that blocks are decoded to.
@@ -207,8 +208,8 @@ fn in_turns(gpu: &Gpu, format: Format) -> Case {
 }
 
 /// Samples all slices of a volume.
-fn volume(gpu: &Gpu, format: Format) -> Case {
-    let (kind, tiling) = (vk::ImageType::TYPE_3D, vk::ImageTiling::OPTIMAL);
+fn volume(gpu: &Gpu, format: Format, tiling: vk::ImageTiling) -> Case {
+    let kind = vk::ImageType::TYPE_3D;
     let usage = vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST;
     let size = vk::Extent3D { width: SIZE[0], height: SIZE[1], depth: SLICES };
     let info = vk::ImageCreateInfo::default()
@@ -218,6 +219,7 @@ fn volume(gpu: &Gpu, format: Format) -> Case {
         .mip_levels(1)
         .array_layers(1)
         .samples(vk::SampleCountFlags::TYPE_1)
+        .tiling(tiling)
         .usage(usage);
     let none = vk::ImageCreateFlags::empty();
     let [across, down] = format.blocks(SIZE);
