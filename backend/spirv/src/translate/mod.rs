@@ -122,7 +122,7 @@ struct Translator<'a> {
     shared_start: u32,
     /// True if shared memory has blocks with an explicit layout.
     shared_is_explicit: bool,
-    /// Resources that a pointer chosen at run time may point into.
+    /// Storage buffers: the resources that a pointer chosen at run time may point into.
     storage_buffers: Vec<u32>,
     /// True if the program asks for 64-bit indexing.
     is_far: bool,
@@ -370,9 +370,9 @@ impl<'a> Translator<'a> {
                 StorageClass::Uniform | StorageClass::UniformConstant | StorageClass::StorageBuffer => {
                     let resource = self.declare_resource(id)?;
                     match class {
-                        StorageClass::StorageBuffer => self.storage_buffers.push(resource),
+                        StorageClass::UniformConstant => {}
                         StorageClass::Uniform if !self.is_buffer_block(ty)? => self.uniform_buffers.push(resource),
-                        _ => {}
+                        _ => self.storage_buffers.push(resource),
                     }
                     Base::Resource(resource)
                 }

@@ -11,6 +11,7 @@ use crate::harness::{Buffer, Case, Compute, Gpu, Outcome, check};
 
 const FAR_INDICES: &[u8] = shader!("far_indices.comp");
 const FAR_ELEMENTS: &[u8] = shader!("far_elements.comp");
+const BUFFER_BLOCK: &[u8] = shader!("buffer_block.comp");
 /// Number of the capability, and of the execution mode.
 const NUMBERS: [u32; 2] = [5426, 5427];
 /// Index of the word that the shader names by a constant, 64 KiB behind the first 4 GiB.
@@ -37,6 +38,20 @@ fn append_cases(cases: &mut Vec<Entry>) {
             let run = move |gpu: &Gpu| far(gpu, part, by);
             cases.push(Entry::new(format!("descriptors.{group}.{name}"), "64-Bit Indexing", run));
         }
+    }
+}
+
+/// A shader, and the part of it that runs.
+struct Program {
+    code: Vec<u8>,
+    part: i32,
+    by: By,
+}
+
+impl Program {
+    fn new(part: i32, by: By) -> Self {
+        let code = if by == By::Mode { FAR_INDICES.to_vec() } else { without_mode(FAR_INDICES) };
+        Self { code, part, by }
     }
 }
 
@@ -96,9 +111,9 @@ impl<'a> Scene<'a> {
         Ok(words)
     }
 
-    /// Runs a part of the shader from an index on, and returns the words that it leaves.
-    fn run(&self, (part, by): (i32, By), first: u64) -> Result<Vec<u32>, Outcome> {
-        let compute = pipeline(self.gpu, (part, by), [self.values, self.out])?;
+    /// Runs a program from an index on, and returns the words that it leaves.
+    fn run(&self, program: &Program, first: u64) -> Result<Vec<u32>, Outcome> {
+        let compute = pipeline(self.gpu, program, [self.values, self.out])?;
         self.gpu.dispatch(&compute, &first.to_le_bytes(), [1; 3])?;
         let words = self.out.words();
         // A set may keep the memory of the buffers of its last use.
@@ -133,23 +148,22 @@ fn write(gpu: &Gpu, set: vk::DescriptorSet, buffers: [Buffer; 2]) {
     unsafe { gpu.device.update_descriptor_sets(&[write(0), write(1)], &[]) };
 }
 
-fn pipeline(gpu: &Gpu, (part, by): (i32, By), buffers: [Buffer; 2]) -> Result<Compute, Outcome> {
+fn pipeline(gpu: &Gpu, program: &Program, buffers: [Buffer; 2]) -> Result<Compute, Outcome> {
     let (set_layout, set) = gpu.set(&[D::STORAGE_BUFFER; 2])?;
     write(gpu, set, buffers);
     let layout = gpu.layout(&[set_layout])?;
     let entries = [vk::SpecializationMapEntry { constant_id: 0, offset: 0, size: 4 }];
-    let data = part.to_le_bytes();
+    let data = program.part.to_le_bytes();
     let specialization = vk::SpecializationInfo::default().map_entries(&entries).data(&data);
-    let code = if by == By::Mode { FAR_INDICES.to_vec() } else { without_mode(FAR_INDICES) };
     let stage = vk::PipelineShaderStageCreateInfo::default()
         .stage(vk::ShaderStageFlags::COMPUTE)
-        .module(gpu.module(&code)?)
+        .module(gpu.module(&program.code)?)
         .name(c"main")
         .specialization_info(&specialization);
     let flags = vk::PipelineCreateFlags2KHR::from_raw(sys::PipelineCreateFlags2::_64_BIT_INDEXING_EXT.bits());
     let mut flags = vk::PipelineCreateFlags2CreateInfoKHR::default().flags(flags);
     let mut info = vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout);
-    if by == By::Flag {
+    if program.by == By::Flag {
         info = info.push_next(&mut flags);
     }
     // SAFETY: the info is valid.
@@ -173,7 +187,7 @@ fn far(gpu: &Gpu, part: i32, by: By) -> Case {
         7 => vec![boundary[0]; LANES as usize],
         _ => lanes.collect(),
     };
-    let found = scene.run((part, by), FAR)?;
+    let found = scene.run(&Program::new(part, by), FAR)?;
     check(found.starts_with(&expected), || format!("{:?} instead of {expected:?}", &found[..expected.len()]))?;
     if part != 0 {
         return Ok(());
@@ -207,7 +221,7 @@ fn outside(gpu: &Gpu) -> Case {
         (1 << 61, zeros.to_vec()),
     ];
     for (first, expected) in cases {
-        let found = scene.run((1, By::Mode), first)?;
+        let found = scene.run(&Program::new(1, By::Mode), first)?;
         check(found.starts_with(&expected), || format!("{first:#x}: {:?} instead of {expected:?}", &found[..16]))?;
     }
     Ok(())
@@ -253,8 +267,20 @@ fn large_range(gpu: &Gpu) -> Case {
     let scene = Scene::new(gpu)?;
     for first in [0, (1 << 29) - 8, (1 << 30) - 64] {
         let words = scene.fill(first, LANES)?;
-        let found = scene.run((1, By::Nothing), first)?;
+        let found = scene.run(&Program::new(1, By::Nothing), first)?;
         check(found.starts_with(&words), || format!("{first:#x}: {:?} instead of {words:?}", &found[..16]))?;
     }
     Ok(())
+}
+
+case!("descriptors.far_by_flag.buffer_block", "64-Bit Indexing", buffer_block);
+
+/// Checks loads from storage buffers in the form of SPIR-V 1.0.
+fn buffer_block(gpu: &Gpu) -> Case {
+    let scene = Scene::new(gpu)?;
+    let words = scene.fill(FAR, LANES * 4)?;
+    let program = Program { code: BUFFER_BLOCK.to_vec(), part: 0, by: By::Flag };
+    let found = scene.run(&program, FAR / 4)?;
+    let expected: Vec<u32> = words.iter().copied().step_by(4).collect();
+    check(found.starts_with(&expected), || format!("{:?} instead of {expected:?}", &found[..LANES as usize]))
 }
