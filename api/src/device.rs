@@ -241,6 +241,11 @@ impl Device {
         made
     }
 
+    /// Returns true if the heap has room for `size` bytes without compaction.
+    pub fn has_room(&self, size: u64) -> bool {
+        self.heap.free() >= size
+    }
+
     /// Checks a copy by the host, whose failure loses the device.
     ///
     /// # Errors

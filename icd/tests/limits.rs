@@ -6,6 +6,7 @@ mod common;
 use ash::vk;
 use common::{Drawing, Driver, Layout, compute};
 
+const SHORT: &[u8] = include_bytes!("shaders/short.comp.spv");
 const COMPUTE: &[u8] = include_bytes!("shaders/endless.comp.spv");
 const VERTEX: &[u8] = include_bytes!("shaders/endless.vert.spv");
 const GEOMETRY: &[u8] = include_bytes!("shaders/endless.geom.spv");
@@ -62,7 +63,15 @@ fn memory_and_time_are_bounded_and_a_new_device_goes_on() {
     assert_eq!(driver.allocate(10 << 20).unwrap_err(), vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
     // SAFETY: the memory is not in use.
     unsafe { driver.device.free_memory(most, None) };
-    assert!(driver.allocate(10 << 20).is_ok(), "freed memory can be had again");
+    let (buffer, memory) = driver.buffer(10 << 20).expect("freed memory can be had again");
+    // SAFETY: called with a pipeline bound.
+    compute(&driver, SHORT, buffer, |device, commands| unsafe { device.cmd_dispatch(commands, 1, 1, 1) }).unwrap();
+    // SAFETY: the buffer and its memory are not in use.
+    unsafe {
+        driver.device.destroy_buffer(buffer, None);
+        driver.device.free_memory(memory, None);
+    }
+    assert!(driver.allocate(10 << 20).is_ok(), "descriptor sets give freed memory back");
     driver.close();
 
     loses(run_compute);

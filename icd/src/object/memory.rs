@@ -28,6 +28,10 @@ fn allocate_memory(
     out: New<'_, vk::DeviceMemory>,
 ) -> Result<vk::Result> {
     let info = check::info(call, object, info)?;
+    // Sets may keep the memory of destroyed resources that they were last used with.
+    if !object.device.has_room(info.allocation_size) {
+        object.sets.all().iter().for_each(|found| found.set.drop_resolved());
+    }
     let memory = external::allocate(call, object, info).and_then(|memory| {
         address::of_allocation(call, object, &memory, info)?;
         Ok(memory)
