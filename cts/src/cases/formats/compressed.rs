@@ -212,10 +212,10 @@ fn unbound(
     gpu: &Gpu,
     format: Format,
     usage: vk::ImageUsageFlags,
-    flags: vk::ImageCreateFlags,
+    (tiling, flags): (vk::ImageTiling, vk::ImageCreateFlags),
 ) -> Result<Image, Outcome> {
     let extent = vk::Extent3D { width: SIZE[0], height: SIZE[1], depth: 1 };
-    let (kind, tiling) = (vk::ImageType::TYPE_2D, vk::ImageTiling::OPTIMAL);
+    let kind = vk::ImageType::TYPE_2D;
     if format.kind == Kind::AstcHighRange {
         gpu.need(vk::EXT_TEXTURE_COMPRESSION_ASTC_HDR_NAME)?;
     }
@@ -240,6 +240,7 @@ fn unbound(
             .mip_levels(LEVELS)
             .array_layers(LAYERS)
             .samples(vk::SampleCountFlags::TYPE_1)
+            .tiling(tiling)
             .usage(usage);
         let handle = gpu.device.create_image(&info, None)?;
         let aspects = vk::ImageAspectFlags::COLOR;
@@ -249,7 +250,7 @@ fn unbound(
 
 /// Creates the image and binds it to memory of its own.
 fn image(gpu: &Gpu, format: Format, usage: vk::ImageUsageFlags) -> Result<Image, Outcome> {
-    let image = unbound(gpu, format, usage, vk::ImageCreateFlags::MUTABLE_FORMAT)?;
+    let image = unbound(gpu, format, usage, (vk::ImageTiling::OPTIMAL, vk::ImageCreateFlags::MUTABLE_FORMAT))?;
     gpu.bind_image(image.handle)?;
     Ok(image)
 }

@@ -58,6 +58,12 @@ fn append_cases(cases: &mut Vec<Entry>) {
     {
         add(format!("attachment.{name}"), Box::new(move |gpu: &Gpu| layered(gpu, layers, views)));
     }
+    for (name, rendering) in [("pass", false), ("rendering", true)] {
+        let run = move |gpu: &Gpu| shifted(gpu, &Scene { rendering, ..Scene::default() });
+        add(format!("attachment.shifted_{name}"), Box::new(run));
+        let run = move |gpu: &Gpu| shifted(gpu, &Scene { rendering, secondary: true, ..Scene::default() });
+        add(format!("attachment.secondary_{name}"), Box::new(run));
+    }
     for samples in [1, 4] {
         for (name, run) in FRAGMENTS {
             add(format!("fragment.{name}_x{samples}"), Box::new(move |gpu: &Gpu| run(gpu, samples)));
@@ -219,9 +225,15 @@ fn compare(gpu: &Gpu, scene: &Scene, tests: &[Test]) -> Case {
             Samples::of(scene, layer, tests, &sizes).pixels()
         };
         let expected: Vec<_> = (0..scene.layers).flat_map(layer).collect();
-        let Some(index) = (0..expected.len()).find(|&index| got[index] != expected[index]) else { return Ok(()) };
-        let (x, y) = (index as u32 % scene.size[0], index as u32 / scene.size[0]);
-        let count = (0..expected.len()).filter(|&index| got[index] != expected[index]).count();
+        // Contents outside of the render area are undefined.
+        let [width, height] = scene.size;
+        let place = |index: usize| [index as u32 % width, index as u32 / width];
+        let is_wrong = |&index: &usize| {
+            let [x, y] = place(index);
+            scene.includes([x, y % height]) && got[index] != expected[index]
+        };
+        let Some(index) = (0..expected.len()).find(is_wrong) else { return Ok(()) };
+        let ([x, y], count) = (place(index), (0..expected.len()).filter(is_wrong).count());
         wrong += &format!("({x}, {y}): {:?} instead of {:?}, {count} pixels; ", got[index], expected[index]);
     }
     Err(Outcome::Fail(wrong))
@@ -249,6 +261,17 @@ fn texels(gpu: &Gpu, size: [u32; 2], rendering: bool) -> Case {
     let mut test = Test::new(PLAIN, [vec![Shape::full(0)], random(8, 6, 1)].concat(), Effect::Plain);
     test.draw.ops = [Op::KEEP, Op::REPLACE];
     compare(gpu, &scene, &[test])
+}
+
+/// Checks a render area that begins within a texel.
+fn shifted(gpu: &Gpu, scene: &Scene) -> Case {
+    for first in [[0, 0], [13, 0], [3, 21], [38, 55]] {
+        let scene = Scene { first, texels: Some(random_texels(10, [16, 8], 1)), ..scene.clone() };
+        let mut test = Test::new(PLAIN, [vec![Shape::full(0)], random(12, 6, 1)].concat(), Effect::Plain);
+        test.draw.ops = [Op::KEEP, Op::REPLACE];
+        compare(gpu, &scene, &[test])?;
+    }
+    Ok(())
 }
 
 /// Checks rate attachments with as many layers as the target, or with one layer for all.

@@ -5,8 +5,8 @@
 use ash::vk::{self, Format as F};
 
 use super::{
-    ASPECT, Format, GENERAL, Kind, LAYERS, SIZE, Subresource, block, check_pixels, draw, drawn, extent, fill, filled,
-    formats, image, layers, level_size, number, unbound,
+    ASPECT, Format, GENERAL, Kind, LAYERS, LEVELS, SIZE, Subresource, block, check_pixels, draw, drawn, extent, fill,
+    filled, formats, image, layers, level_size, number, unbound,
 };
 use crate::Entry;
 use crate::harness::{Case, Gpu, Image, Outcome, check};
@@ -50,6 +50,7 @@ fn append_cases(cases: &mut Vec<Entry>) {
     add(cases, "rewritten", "Copying Data Between Buffers and Images", rewritten);
     add(cases, "in_turns", "Compressed Image Formats", in_turns);
     add(cases, "volume", "Compressed Image Formats", |gpu, format| volume(gpu, format, vk::ImageTiling::OPTIMAL));
+    add(cases, "linear", "Compressed Image Formats", linear);
     add(cases, "linear_volume", "Compressed Image Formats", |gpu, format| volume(gpu, format, vk::ImageTiling::LINEAR));
 }
 
@@ -94,8 +95,8 @@ fn needs(gpu: &Gpu, format: F, kib: u64) -> Case {
 /// Creates images in the same memory. Only images that are created alike have the same blocks.
 fn in_one_memory(gpu: &Gpu, formats: &[Format]) -> Result<Vec<Image>, Outcome> {
     let usage = vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST;
-    let images: Result<Vec<_>, Outcome> =
-        formats.iter().map(|&format| unbound(gpu, format, usage, vk::ImageCreateFlags::ALIAS)).collect();
+    let kind = (vk::ImageTiling::OPTIMAL, vk::ImageCreateFlags::ALIAS);
+    let images: Result<Vec<_>, Outcome> = formats.iter().map(|&format| unbound(gpu, format, usage, kind)).collect();
     let images = images?;
     // SAFETY: memory is bound once to each image, and fits the largest.
     unsafe {
@@ -118,6 +119,18 @@ fn check_level(
 ) -> Case {
     let pixels = drawn(gpu, format, image, level, layer)?;
     check_pixels(format, level_size(level), &pixels, |place| first + number(level, layer, place))
+}
+
+/// Samples all levels and layers of an image with linear tiling.
+fn linear(gpu: &Gpu, format: Format) -> Case {
+    let usage = vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST;
+    let image = unbound(gpu, format, usage, (vk::ImageTiling::LINEAR, vk::ImageCreateFlags::empty()))?;
+    gpu.bind_image(image.handle)?;
+    fill(gpu, format, &image, 40)?;
+    for (level, layer) in (0..LEVELS).flat_map(|level| (0..LAYERS).map(move |layer| (level, layer))) {
+        check_level(gpu, format, &image, Subresource { level, layer }, 40)?;
+    }
+    Ok(())
 }
 
 /// Checks that two images that are created alike in one memory show the last write through either.

@@ -46,6 +46,12 @@ fn append_cases(cases: &mut Vec<Entry>) {
     {
         add(format!("map.{name}"), Box::new(move |gpu: &Gpu| read(gpu, reading)));
     }
+    for (name, rendering) in [("pass", false), ("rendering", true)] {
+        let run = move |gpu: &Gpu| shifted(gpu, &Scene { rendering, ..Scene::default() });
+        add(format!("map.shifted_{name}"), Box::new(run));
+        let run = move |gpu: &Gpu| shifted(gpu, &Scene { rendering, secondary: true, ..Scene::default() });
+        add(format!("map.secondary_{name}"), Box::new(run));
+    }
     add("map.first_version".into(), Box::new(first_version));
     for samples in [1, 4] {
         for (name, run) in FRAGMENTS {
@@ -91,6 +97,15 @@ fn full() -> Test {
 fn texels(gpu: &Gpu, size: Size, rendering: bool) -> Case {
     let scene = Scene { size: [61, 45], texels: densities(7, size, 1), rendering, ..Scene::default() };
     compare(gpu, &scene, &[full()])
+}
+
+/// Checks a render area that begins within a texel.
+fn shifted(gpu: &Gpu, scene: &Scene) -> Case {
+    for (first, samples) in [[0, 0], [13, 0], [3, 21], [38, 55]].into_iter().flat_map(|first| [(first, 1), (first, 4)])
+    {
+        compare(gpu, &Scene { first, samples, texels: densities(29, [16, 8], 1), ..scene.clone() }, &[full()])?;
+    }
+    Ok(())
 }
 
 /// Checks render passes of the first version.

@@ -231,7 +231,8 @@ impl<'a> Samples<'a> {
     fn fragments(&self, test: &Test, shape: &Shape, sizes: &Sizes) -> Fragments {
         let ([width, height], samples) = (self.scene.size, self.scene.samples);
         let mut fragments = Fragments::new();
-        for pixel in (0..height).flat_map(|y| (0..width).map(move |x| [x, y])) {
+        let pixels = (0..height).flat_map(|y| (0..width).map(move |x| [x, y]));
+        for pixel in pixels.filter(|pixel| self.scene.includes(*pixel)) {
             let size = test.size(self.scene, sizes, Place { shape, pixel, layer: self.layer });
             let first = std::array::from_fn(|axis| pixel[axis] / size[axis] * size[axis]);
             let covered = |sample: &u32| {

@@ -3,7 +3,7 @@
 
 use ash::vk;
 
-use crate::cases::support::compute;
+use crate::cases::support::{compute, pairs::secondary};
 use crate::harness::{Buffer, Case, Compute, Gpu, Image, Outcome, STORAGE, range};
 
 /// Pixels of a side of the viewport. Targets may be smaller.
@@ -107,9 +107,18 @@ pub struct Scene {
     pub first_version: bool,
     /// The colours are a subsampled image, which is sampled.
     pub subsampled: bool,
+    /// First pixel of the render area, which extends to the end of the attachments.
+    pub first: [u32; 2],
+    /// A secondary command buffer draws.
+    pub secondary: bool,
 }
 
 impl Scene {
+    /// Returns true if the render area includes a pixel.
+    pub fn includes(&self, pixel: [u32; 2]) -> bool {
+        (0..2).all(|axis| (self.first[axis]..self.size[axis]).contains(&pixel[axis]))
+    }
+
     /// Returns the texels if they are densities, and when they are read.
     fn densities(&self) -> Option<(&Texels, ReadTime)> {
         let texels = self.texels.as_ref()?;
@@ -132,6 +141,8 @@ impl Default for Scene {
             rendering: false,
             first_version: false,
             subsampled: false,
+            first: [0; 2],
+            secondary: false,
         }
     }
 }
@@ -204,7 +215,7 @@ pub fn render(gpu: &Gpu, scene: &Scene, draws: &[RatedDraw]) -> Result<Vec<[u32;
     let layout = gpu.layout(&[])?;
     let make = |draw: &RatedDraw| Ok((pipeline(gpu, scene, (of_pass, layout), draw)?, gpu.buffer_with(&clip(draw))?));
     let made = draws.iter().map(make).collect::<Result<Vec<_>, Outcome>>()?;
-    let extension = ash::khr::fragment_shading_rate::Device::new(&gpu.instance, &gpu.device);
+    let inner = if scene.secondary { Some(record_secondary(gpu, scene, pass, &(draws, &made))?) } else { None };
     let map = targets.rates.as_ref().zip(scene.densities());
     let densities = match map {
         Some((_, (texels, _))) => Some(gpu.buffer_with(&texels.bytes())?),
@@ -221,21 +232,9 @@ pub fn render(gpu: &Gpu, scene: &Scene, draws: &[RatedDraw]) -> Result<Vec<[u32;
                 gpu.device.cmd_reset_query_pool(commands, pool, 0, 1);
             }
             begin(gpu, commands, scene, (&targets, pass));
-            for (draw, (pipeline, buffer)) in draws.iter().zip(&made) {
-                gpu.device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::GRAPHICS, *pipeline);
-                if draw.dynamic {
-                    let [width, height] = draw.size;
-                    let set = extension.fp().cmd_set_fragment_shading_rate_khr;
-                    set(commands, &vk::Extent2D { width, height }, &draw.ops);
-                }
-                gpu.device.cmd_bind_vertex_buffers(commands, 0, &[buffer.handle], &[0]);
-                if let Some(pool) = draw.query {
-                    gpu.device.cmd_begin_query(commands, pool, 0, draw.control);
-                }
-                gpu.device.cmd_draw(commands, draw.vertices.len() as u32, 1, 0, 0);
-                if let Some(pool) = draw.query {
-                    gpu.device.cmd_end_query(commands, pool, 0);
-                }
+            match inner {
+                Some(inner) => gpu.device.cmd_execute_commands(commands, &[inner]),
+                None => record_draws(gpu, commands, &(draws, &made)),
             }
             end(gpu, commands, pass);
             gpu.barrier(commands, None);
@@ -247,6 +246,67 @@ pub fn render(gpu: &Gpu, scene: &Scene, draws: &[RatedDraw]) -> Result<Vec<[u32;
     deferred?;
     let shown = targets.resolved.as_ref().unwrap_or(&targets.color);
     if scene.subsampled { sample(gpu, scene, shown) } else { read(gpu, scene, shown) }
+}
+
+/// Draws with their pipelines and vertices.
+type Made<'a> = (&'a [RatedDraw], &'a [(vk::Pipeline, Buffer)]);
+
+/// Records the draws.
+///
+/// # Safety
+/// The command buffer is recording in a pass that fits the pipelines.
+unsafe fn record_draws(gpu: &Gpu, commands: vk::CommandBuffer, (draws, made): &Made<'_>) {
+    let extension = ash::khr::fragment_shading_rate::Device::new(&gpu.instance, &gpu.device);
+    // SAFETY: as this function demands.
+    unsafe {
+        for (draw, (pipeline, buffer)) in draws.iter().zip(*made) {
+            gpu.device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::GRAPHICS, *pipeline);
+            if draw.dynamic {
+                let [width, height] = draw.size;
+                let set = extension.fp().cmd_set_fragment_shading_rate_khr;
+                set(commands, &vk::Extent2D { width, height }, &draw.ops);
+            }
+            gpu.device.cmd_bind_vertex_buffers(commands, 0, &[buffer.handle], &[0]);
+            if let Some(pool) = draw.query {
+                gpu.device.cmd_begin_query(commands, pool, 0, draw.control);
+            }
+            gpu.device.cmd_draw(commands, draw.vertices.len() as u32, 1, 0, 0);
+            if let Some(pool) = draw.query {
+                gpu.device.cmd_end_query(commands, pool, 0);
+            }
+        }
+    }
+}
+
+/// Records the draws in a secondary command buffer.
+fn record_secondary(
+    gpu: &Gpu,
+    scene: &Scene,
+    pass: Option<(vk::RenderPass, vk::Framebuffer)>,
+    draws: &Made<'_>,
+) -> Result<vk::CommandBuffer, Outcome> {
+    let commands = secondary(gpu)?;
+    let formats = [scene.format];
+    let mut rendering = vk::CommandBufferInheritanceRenderingInfo::default()
+        .view_mask(scene.views)
+        .color_attachment_formats(&formats)
+        .depth_attachment_format(DEPTH_FORMAT)
+        .rasterization_samples(vk::SampleCountFlags::from_raw(scene.samples));
+    let mut inherited = vk::CommandBufferInheritanceInfo::default();
+    match pass {
+        Some((pass, framebuffer)) => inherited = inherited.render_pass(pass).framebuffer(framebuffer),
+        None => inherited = inherited.push_next(&mut rendering),
+    }
+    let info = vk::CommandBufferBeginInfo::default()
+        .flags(vk::CommandBufferUsageFlags::RENDER_PASS_CONTINUE)
+        .inheritance_info(&inherited);
+    // SAFETY: the command buffer is new, and everything named is alive.
+    unsafe {
+        gpu.device.begin_command_buffer(commands, &info)?;
+        record_draws(gpu, commands, draws);
+        gpu.device.end_command_buffer(commands)?;
+    }
+    Ok(commands)
 }
 
 /// Returns the vertices in clip coordinates.
@@ -538,14 +598,19 @@ unsafe fn begin(
     scene: &Scene,
     (targets, pass): (&Targets, Option<(vk::RenderPass, vk::Framebuffer)>),
 ) {
-    let extent = vk::Extent2D { width: scene.size[0], height: scene.size[1] };
-    let area = vk::Rect2D { extent, ..Default::default() };
+    let [x, y] = scene.first;
+    let extent = vk::Extent2D { width: scene.size[0] - x, height: scene.size[1] - y };
+    let area = vk::Rect2D { offset: vk::Offset2D { x: x as i32, y: y as i32 }, extent };
     let clears = clears();
     if let Some((pass, framebuffer)) = pass {
         let info = vk::RenderPassBeginInfo::default().render_pass(pass).framebuffer(framebuffer);
         let info = info.render_area(area).clear_values(&clears);
+        let contents = match scene.secondary {
+            true => vk::SubpassContents::SECONDARY_COMMAND_BUFFERS,
+            false => vk::SubpassContents::INLINE,
+        };
         // SAFETY: as this function demands.
-        unsafe { gpu.device.cmd_begin_render_pass(commands, &info, vk::SubpassContents::INLINE) };
+        unsafe { gpu.device.cmd_begin_render_pass(commands, &info, contents) };
         return;
     }
     let attachment = |view, value: usize| {
@@ -569,7 +634,12 @@ unsafe fn begin(
         .shading_rate_attachment_texel_size(vk::Extent2D { width, height });
     let mut map =
         vk::RenderingFragmentDensityMapAttachmentInfoEXT::default().image_layout(GENERAL).image_view(sizes.image_view);
+    let flags = match scene.secondary {
+        true => vk::RenderingFlags::CONTENTS_SECONDARY_COMMAND_BUFFERS,
+        false => vk::RenderingFlags::empty(),
+    };
     let info = vk::RenderingInfo::default()
+        .flags(flags)
         .render_area(area)
         .layer_count(if scene.views == 0 { scene.layers } else { 1 })
         .view_mask(scene.views)
