@@ -573,6 +573,18 @@ fn custom_resolves_out_of_place_are_survived() {
     driver.close();
 }
 
+/// Returns a command by its name, as a function of the type.
+macro_rules! command {
+    ($driver:ident, $name:ident, $pfn:ident) => {{
+        let name = concat!(stringify!($name), "\0");
+        // SAFETY: the name is a C string, and the function has the type that belongs to it.
+        unsafe {
+            let found = $driver.instance.get_device_proc_addr($driver.device.handle(), name.as_ptr().cast());
+            std::mem::transmute::<unsafe extern "system" fn(), <commands::$pfn as Vocabulary>::Own>(found.unwrap())
+        }
+    }};
+}
+
 /// Commands at addresses that no memory has, at ranges that end behind their memory, and without
 /// structures.
 #[test]
@@ -586,28 +598,19 @@ fn addresses_without_memory_are_refused() {
         KHR_DEVICE_ADDRESS_COMMANDS_NAME,
     ];
     let driver = Driver::open_for(vk::API_VERSION_1_2, &names);
-    macro_rules! command {
-        ($name:ident, $pfn:ident) => {{
-            let name = concat!(stringify!($name), "\0");
-            // SAFETY: the name is a C string, and the function has the type that belongs to it.
-            unsafe {
-                let found = driver.instance.get_device_proc_addr(driver.device.handle(), name.as_ptr().cast());
-                std::mem::transmute::<unsafe extern "system" fn(), <commands::$pfn as Vocabulary>::Own>(found.unwrap())
-            }
-        }};
-    }
-    let (address, size) = addressed(&driver, 64);
+    let (size, address) = (64, addressed(&driver, 64).address);
     let wrong = [(0, 4), (4, 4), (u64::MAX, 4), (address, size + 1), (address + size, 4), (address, u64::MAX)];
-    let fill = command!(vkCmdFillMemoryKHR, PFN_vkCmdFillMemoryKHR);
-    let dispatch = command!(vkCmdDispatchIndirect2KHR, PFN_vkCmdDispatchIndirect2KHR);
-    let draw = command!(vkCmdDrawIndirectCount2KHR, PFN_vkCmdDrawIndirectCount2KHR);
-    let vertices = command!(vkCmdBindVertexBuffers3KHR, PFN_vkCmdBindVertexBuffers3KHR);
-    let indices = command!(vkCmdBindIndexBuffer3KHR, PFN_vkCmdBindIndexBuffer3KHR);
-    let copy = command!(vkCmdCopyMemoryKHR, PFN_vkCmdCopyMemoryKHR);
-    let feedback = command!(vkCmdBeginTransformFeedback2EXT, PFN_vkCmdBeginTransformFeedback2EXT);
-    let end_feedback = command!(vkCmdEndTransformFeedback2EXT, PFN_vkCmdEndTransformFeedback2EXT);
-    let bind_feedback = command!(vkCmdBindTransformFeedbackBuffers2EXT, PFN_vkCmdBindTransformFeedbackBuffers2EXT);
-    let condition = command!(vkCmdBeginConditionalRendering2EXT, PFN_vkCmdBeginConditionalRendering2EXT);
+    let fill = command!(driver, vkCmdFillMemoryKHR, PFN_vkCmdFillMemoryKHR);
+    let dispatch = command!(driver, vkCmdDispatchIndirect2KHR, PFN_vkCmdDispatchIndirect2KHR);
+    let draw = command!(driver, vkCmdDrawIndirectCount2KHR, PFN_vkCmdDrawIndirectCount2KHR);
+    let vertices = command!(driver, vkCmdBindVertexBuffers3KHR, PFN_vkCmdBindVertexBuffers3KHR);
+    let indices = command!(driver, vkCmdBindIndexBuffer3KHR, PFN_vkCmdBindIndexBuffer3KHR);
+    let copy = command!(driver, vkCmdCopyMemoryKHR, PFN_vkCmdCopyMemoryKHR);
+    let feedback = command!(driver, vkCmdBeginTransformFeedback2EXT, PFN_vkCmdBeginTransformFeedback2EXT);
+    let end_feedback = command!(driver, vkCmdEndTransformFeedback2EXT, PFN_vkCmdEndTransformFeedback2EXT);
+    let bind_feedback =
+        command!(driver, vkCmdBindTransformFeedbackBuffers2EXT, PFN_vkCmdBindTransformFeedbackBuffers2EXT);
+    let condition = command!(driver, vkCmdBeginConditionalRendering2EXT, PFN_vkCmdBeginConditionalRendering2EXT);
     heard(&driver);
     for (address, size) in wrong {
         let range = commands::DeviceAddressRangeKHR { address, size };
@@ -658,8 +661,80 @@ fn addresses_without_memory_are_refused() {
     driver.close();
 }
 
-/// Returns the address and size of a new buffer.
-fn addressed(driver: &Driver, size: u64) -> (u64, u64) {
+/// Copies between an image and memory whose ranges end behind the memory. Only the bytes of the
+/// regions count.
+#[test]
+fn ranges_of_image_copies_are_cut() {
+    let names = [
+        vk::KHR_BUFFER_DEVICE_ADDRESS_NAME,
+        vk::KHR_SYNCHRONIZATION2_NAME,
+        vk::EXT_EXTENDED_DYNAMIC_STATE_NAME,
+        KHR_DEVICE_ADDRESS_COMMANDS_NAME,
+    ];
+    let driver = Driver::open_for(vk::API_VERSION_1_2, &names);
+    let to_image = command!(driver, vkCmdCopyMemoryToImageKHR, PFN_vkCmdCopyMemoryToImageKHR);
+    let from_image = command!(driver, vkCmdCopyImageToMemoryKHR, PFN_vkCmdCopyImageToMemoryKHR);
+    let extent = vk::Extent3D { width: 4, height: 4, depth: 1 };
+    let info = vk::ImageCreateInfo::default()
+        .image_type(vk::ImageType::TYPE_2D)
+        .format(vk::Format::R8G8B8A8_UNORM)
+        .extent(extent)
+        .mip_levels(1)
+        .array_layers(1)
+        .samples(vk::SampleCountFlags::TYPE_1)
+        .usage(vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST);
+    let (source, target) = (addressed(&driver, 64), addressed(&driver, 64));
+    let texels: Vec<u8> = (100..164).collect();
+    // SAFETY: valid usage; the memory is mapped, and has as many bytes.
+    let image = unsafe {
+        std::ptr::copy_nonoverlapping(texels.as_ptr(), source.mapped, 64);
+        let image = driver.device.create_image(&info, None).unwrap();
+        driver.device.bind_image_memory(image, driver.allocate(4096).unwrap(), 0).unwrap();
+        image
+    };
+    let region = |address, size| commands::DeviceMemoryImageCopyKHR {
+        address_range: commands::DeviceAddressRangeKHR { address, size },
+        image_subresource: vk::ImageSubresourceLayers {
+            aspect_mask: vk::ImageAspectFlags::COLOR,
+            layer_count: 1,
+            ..Default::default()
+        },
+        image_layout: vk::ImageLayout::GENERAL,
+        image_extent: extent,
+        ..Default::default()
+    };
+    let copied = |region: &commands::DeviceMemoryImageCopyKHR| commands::CopyDeviceMemoryImageInfoKHR {
+        image,
+        region_count: 1,
+        regions: region,
+        ..Default::default()
+    };
+    // The third copy begins in the middle of the memory, so that its last two rows are behind it.
+    let (source_at, target_at) = (source.address, target.address);
+    let regions = [region(source_at, 65), region(target_at, u64::MAX), region(target_at + 32, 64)];
+    let [written, read, cut] = regions.each_ref().map(copied);
+    heard(&driver);
+    // SAFETY: usage is valid except for the ranges.
+    let recorded = driver.run(|_, list| unsafe {
+        to_image(list, &raw const written);
+        from_image(list, &raw const read);
+        from_image(list, &raw const cut);
+    });
+    recorded.unwrap();
+    assert_eq!(heard(&driver), 3);
+    // SAFETY: the memory is mapped, and has as many bytes.
+    assert_eq!(unsafe { std::slice::from_raw_parts(target.mapped, 64) }, [&texels[..32], &texels[..32]].concat());
+    driver.close();
+}
+
+/// A buffer with an address, and its memory.
+struct Addressed {
+    address: u64,
+    mapped: *mut u8,
+}
+
+/// Creates a buffer.
+fn addressed(driver: &Driver, size: u64) -> Addressed {
     let addresses = khr::buffer_device_address::Device::new(&driver.instance, &driver.device);
     let usage = vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS | vk::BufferUsageFlags::TRANSFER_DST;
     let mut flags = vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
@@ -670,6 +745,8 @@ fn addressed(driver: &Driver, size: u64) -> (u64, u64) {
             driver.device.create_buffer(&vk::BufferCreateInfo::default().size(size).usage(usage), None).unwrap();
         let memory = driver.device.allocate_memory(&info, None).unwrap();
         driver.device.bind_buffer_memory(buffer, memory, 0).unwrap();
-        (addresses.get_buffer_device_address(&vk::BufferDeviceAddressInfo::default().buffer(buffer)), size)
+        let mapped = driver.device.map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty()).unwrap();
+        let address = addresses.get_buffer_device_address(&vk::BufferDeviceAddressInfo::default().buffer(buffer));
+        Addressed { address, mapped: mapped.cast() }
     }
 }

@@ -50,6 +50,24 @@ impl<'c> Memory<'c> {
         Ok(buffer)
     }
 
+    /// Returns a buffer for a copy of an image. The copy's region says which bytes are accessed, so
+    /// a range that ends behind its memory is cut.
+    ///
+    /// # Errors
+    /// See [`Self::buffer`].
+    fn buffer_of_image(self, range: DeviceAddressRangeKHR) -> Result<Arc<Buffer>> {
+        let DeviceAddressRangeKHR { address, size } = range;
+        let addresses = self.recorder.device.device.gpu().addresses().now();
+        let room = addresses.range(address).map_or(0, |(first, memory)| memory.size() - (address - first));
+        if !(1..size).contains(&room) {
+            return self.buffer(range);
+        }
+        self.recorder.device.messages().error(&format!(
+            "VkDeviceAddressRangeKHR::size = {size}: expected at most {room}, since the memory at {address:#x} ends there"
+        ));
+        self.buffer(DeviceAddressRangeKHR { address, size: room })
+    }
+
     /// Returns a range of the bytes at an address, or `None` for no bytes.
     fn range(self, range: DeviceAddressRangeKHR) -> Result<Option<BufferRange>> {
         match range.size {
@@ -210,7 +228,7 @@ fn copy_memory_to_image(
 ) -> Result<()> {
     let target = need(recorder.device, &recorder.device.images, info.image)?;
     for region in call.slice(info.regions, info.region_count) {
-        let source = Memory { call, recorder }.buffer(region.address_range)?;
+        let source = Memory { call, recorder }.buffer_of_image(region.address_range)?;
         let (target, regions) = (target.clone(), vec![image_region(region)]);
         recorder.record(Command::CopyBufferToImage { source, target, regions })?;
     }
@@ -225,7 +243,7 @@ fn copy_image_to_memory(
 ) -> Result<()> {
     let source = need(recorder.device, &recorder.device.images, info.image)?;
     for region in call.slice(info.regions, info.region_count) {
-        let target = Memory { call, recorder }.buffer(region.address_range)?;
+        let target = Memory { call, recorder }.buffer_of_image(region.address_range)?;
         let (source, regions) = (source.clone(), vec![image_region(region)]);
         recorder.record(Command::CopyImageToBuffer { source, target, regions })?;
     }
