@@ -12,6 +12,8 @@ const POINTS: &[u8] = shader!("mesh_points.mesh");
 const LINES: &[u8] = shader!("mesh_lines.mesh");
 const OWN: &[u8] = shader!("mesh_own.mesh");
 const OWN_COLOR: &[u8] = shader!("mesh_own.frag");
+const NARROW: &[u8] = shader!("mesh_narrow.mesh");
+const NARROW_COLOR: &[u8] = shader!("mesh_narrow.frag");
 const ODD: &[u8] = shader!("mesh_odd.mesh");
 const ALONE: &[u8] = shader!("mesh_alone.mesh");
 const TASKS: (&[u8], &[u8]) = (shader!("mesh_tasks.task"), shader!("mesh_tasks.mesh"));
@@ -158,6 +160,20 @@ fn own(gpu: &Gpu, last: bool) -> Case {
         };
         if x % 3 == 2 { [0; 4] } else { [x * 15, y, provoking, x + 16 * y] }
     })
+}
+
+case!("meshes.primitives.narrow", "Mesh Shading", narrow);
+
+/// Checks outputs of 16 bits for each primitive and for each vertex.
+fn narrow(gpu: &Gpu) -> Case {
+    supported(gpu)?;
+    let (numbers, small) = (&gpu.extension_features.float16_int8, &gpu.extension_features.storage16);
+    if [numbers.shader_float16, gpu.features.shader_int16, small.storage_input_output16].contains(&vk::FALSE) {
+        return Err(Outcome::NotSupported("numbers of 16 bits between stages".into()));
+    }
+    let state = State { fragment: NARROW_COLOR, ..state(NARROW) };
+    let pixels = render(gpu, &Target::default(), &[draw(state, [1; 3])])?;
+    compare(&pixels, |x, y| [15, 15, 15, u32::from(x + y + 1 >= SIZE)])
 }
 
 case!("meshes.tasks.payload", "Mesh Shading", tasks);
