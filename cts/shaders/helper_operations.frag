@@ -65,6 +65,6 @@ void main() {
     check_votes(count);
     check_branches(count, place.x);
     expect(subgroupAdd(subgroupElect() ? 1u : 0u) == 1u);
-    expect(subgroupBroadcastFirst(lane) == subgroupBallotFindLSB(subgroupBallot(subgroupElect())));
+    expect(subgroupBroadcastFirst(lane) == subgroupBallotFindLSB(subgroupBallot(true)));
     result = uvec4(passed, count, subgroupClusteredAdd(gl_HelperInvocation ? 1u : 0u, 4u), 1u);
 }

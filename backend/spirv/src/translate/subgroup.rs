@@ -64,8 +64,9 @@ impl Translator<'_> {
         let at = if is_without_scope(inst.op) || quad { 2 } else { 3 };
         let words = match inst.op {
             Op::GroupNonUniformElect => {
-                let (lane, first) = (self.builder.lane(), self.first_active());
-                vec![self.builder.binary(B::IEq, lane, first)]
+                let candidates = self.may_be_elected();
+                let (lane, elected) = (self.builder.lane(), self.lowest(candidates));
+                vec![self.builder.binary(B::IEq, lane, elected)]
             }
             Op::GroupNonUniformAll | Op::SubgroupAllKHR => vec![self.all(inst.word(at)?)?],
             Op::GroupNonUniformAny | Op::SubgroupAnyKHR => {
@@ -104,7 +105,7 @@ impl Translator<'_> {
         self.builder.is_active()
     }
 
-    /// Returns true in the lanes whose lowest one is elected and broadcast.
+    /// Returns true in the lanes whose lowest one is elected.
     ///
     /// In fragment programs, helper lanes are excluded unless all active lanes are helpers. The
     /// elected lane usually stores to memory, which helper lanes cannot do. Maximal reconvergence
@@ -141,9 +142,15 @@ impl Translator<'_> {
         Ok(self.builder.unary(U::LogicalNot, any))
     }
 
+    /// Returns the lowest active lane, which is also the lowest one of ballots.
     fn first_active(&mut self) -> Value {
-        let leading = self.may_be_elected();
-        let bits = self.builder.ballot(leading);
+        let active = self.participates();
+        self.lowest(active)
+    }
+
+    /// Returns the lowest lane in which a condition is true.
+    fn lowest(&mut self, condition: Value) -> Value {
+        let bits = self.builder.ballot(condition);
         elementary::find_lsb(&mut self.builder, bits)
     }
 
