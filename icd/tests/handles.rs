@@ -93,6 +93,41 @@ fn freed_command_buffers_are_told_of_and_do_nothing() {
     driver.close();
 }
 
+/// Submits and executes command buffers that are not recorded, that still record, and that were
+/// already submitted once.
+#[test]
+fn command_buffers_that_are_not_executable_are_refused() {
+    let driver = Driver::open();
+    let device = &driver.device;
+    let pool = pool(device);
+    let buffers = allocate(device, pool, 3);
+    let once = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
+    let submit = |buffer: &vk::CommandBuffer| {
+        let submits = [vk::SubmitInfo::default().command_buffers(std::slice::from_ref(buffer))];
+        // SAFETY: the info is valid; the driver checks the command buffer.
+        unsafe { device.queue_submit(driver.queue, &submits, vk::Fence::null()) }
+    };
+    // SAFETY: infos are valid.
+    unsafe {
+        device.begin_command_buffer(buffers[1], &once).unwrap();
+        device.begin_command_buffer(buffers[2], &once).unwrap();
+        device.end_command_buffer(buffers[2]).unwrap();
+    }
+    assert_eq!(submit(&buffers[2]), Ok(()));
+    assert_eq!(heard(&driver).len(), 0);
+    for buffer in &buffers {
+        assert_eq!(submit(buffer), Err(vk::Result::ERROR_UNKNOWN));
+        assert_told(&driver, 1, "is not executable");
+    }
+    // SAFETY: infos are valid; the driver checks the command buffers.
+    let recorded = driver.run(|device, commands| unsafe { device.cmd_execute_commands(commands, &buffers[1..2]) });
+    recorded.unwrap();
+    assert_told(&driver, 1, "is not executable");
+    // SAFETY: the queue is idle.
+    unsafe { device.destroy_command_pool(pool, None) };
+    driver.close();
+}
+
 #[test]
 fn command_buffers_are_freed_once_and_from_their_own_pool() {
     let driver = Driver::open();

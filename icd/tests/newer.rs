@@ -585,8 +585,8 @@ macro_rules! command {
     }};
 }
 
-/// Commands at addresses that no memory has, at ranges that end behind their memory, and without
-/// structures.
+/// Commands at addresses that no memory has, and without structures. A range that ends behind its
+/// memory is refused or cut. A draw has two.
 #[test]
 fn addresses_without_memory_are_refused() {
     let names = [
@@ -599,7 +599,8 @@ fn addresses_without_memory_are_refused() {
     ];
     let driver = Driver::open_for(vk::API_VERSION_1_2, &names);
     let (size, address) = (64, addressed(&driver, 64).address);
-    let wrong = [(0, 4), (4, 4), (u64::MAX, 4), (address, size + 1), (address + size, 4), (address, u64::MAX)];
+    let wrong = [(0, 4), (4, 4), (u64::MAX, 4), (address + size, 4)].map(|range| (range, 10));
+    let long = [(address, size + 1), (address, u64::MAX)].map(|range| (range, 11));
     let fill = command!(driver, vkCmdFillMemoryKHR, PFN_vkCmdFillMemoryKHR);
     let dispatch = command!(driver, vkCmdDispatchIndirect2KHR, PFN_vkCmdDispatchIndirect2KHR);
     let draw = command!(driver, vkCmdDrawIndirectCount2KHR, PFN_vkCmdDrawIndirectCount2KHR);
@@ -612,7 +613,7 @@ fn addresses_without_memory_are_refused() {
         command!(driver, vkCmdBindTransformFeedbackBuffers2EXT, PFN_vkCmdBindTransformFeedbackBuffers2EXT);
     let condition = command!(driver, vkCmdBeginConditionalRendering2EXT, PFN_vkCmdBeginConditionalRendering2EXT);
     heard(&driver);
-    for (address, size) in wrong {
+    for ((address, size), messages) in wrong.into_iter().chain(long) {
         let range = commands::DeviceAddressRangeKHR { address, size };
         let strided = sys::StridedDeviceAddressRangeKHR { address, size, stride: 16 };
         let dispatched = commands::DispatchIndirect2InfoKHR { address_range: range, ..Default::default() };
@@ -643,7 +644,7 @@ fn addresses_without_memory_are_refused() {
             condition(list, &raw const begun);
         });
         recorded.unwrap();
-        assert_eq!(heard(&driver), 10, "{address:#x}, {size}");
+        assert_eq!(heard(&driver), messages, "{address:#x}, {size}");
     }
     // SAFETY: usage is valid except for pointers that are null.
     let recorded = driver.run(|_, list| unsafe {
@@ -724,6 +725,38 @@ fn ranges_of_image_copies_are_cut() {
     assert_eq!(heard(&driver), 3);
     // SAFETY: the memory is mapped, and has as many bytes.
     assert_eq!(unsafe { std::slice::from_raw_parts(target.mapped, 64) }, [&texels[..32], &texels[..32]].concat());
+    driver.close();
+}
+
+/// Copies the results of queries to memory whose range ends behind it. Only the results count.
+#[test]
+fn ranges_of_query_results_are_cut() {
+    let names = [
+        vk::KHR_BUFFER_DEVICE_ADDRESS_NAME,
+        vk::KHR_SYNCHRONIZATION2_NAME,
+        vk::EXT_EXTENDED_DYNAMIC_STATE_NAME,
+        KHR_DEVICE_ADDRESS_COMMANDS_NAME,
+    ];
+    let driver = Driver::open_for(vk::API_VERSION_1_2, &names);
+    let results = command!(driver, vkCmdCopyQueryPoolResultsToMemoryKHR, PFN_vkCmdCopyQueryPoolResultsToMemoryKHR);
+    let target = addressed(&driver, 8);
+    let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(3);
+    // SAFETY: valid usage; the memory is mapped.
+    let pool = unsafe {
+        std::ptr::write_bytes(target.mapped, 0xee, 8);
+        driver.device.create_query_pool(&info, None).unwrap()
+    };
+    let range = sys::StridedDeviceAddressRangeKHR { address: target.address, size: 12, stride: 4 };
+    heard(&driver);
+    // SAFETY: usage is valid except for the range, which has room for two of three results.
+    let recorded = driver.run(|device, list| unsafe {
+        device.cmd_reset_query_pool(list, pool, 0, 3);
+        results(list, pool, 0, 3, &raw const range, 0, vk::QueryResultFlags::PARTIAL);
+    });
+    recorded.unwrap();
+    assert_eq!(heard(&driver), 1);
+    // SAFETY: the memory is mapped, and has as many bytes.
+    assert_eq!(unsafe { std::slice::from_raw_parts(target.mapped, 8) }, [0; 8]);
     driver.close();
 }
 

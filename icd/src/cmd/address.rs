@@ -1,6 +1,9 @@
 //! Commands that name memory by device addresses instead of buffers. Each records the command of
 //! buffers, with a buffer that consists of the bytes at the address. Source:
 //! `VK_KHR_device_address_commands`.
+//!
+//! A range that ends behind its memory is invalid. Commands that access the whole range refuse it.
+//! Other commands access it in parts, within bounds, so for them it is cut.
 
 use std::sync::Arc;
 
@@ -31,7 +34,7 @@ struct Memory<'c> {
 }
 
 impl<'c> Memory<'c> {
-    /// Returns a buffer of the bytes at an address.
+    /// Returns a buffer of the bytes at an address, for a command that accesses all of them.
     ///
     /// # Errors
     /// [`Error::Unknown`] if they are not the bytes of one allocation: a message was sent.
@@ -50,12 +53,12 @@ impl<'c> Memory<'c> {
         Ok(buffer)
     }
 
-    /// Returns a buffer for a copy of an image. The copy's region says which bytes are accessed, so
-    /// a range that ends behind its memory is cut.
+    /// Returns a buffer of the bytes at an address, for a command that accesses some of them. Cuts
+    /// a range that ends behind its memory.
     ///
     /// # Errors
     /// See [`Self::buffer`].
-    fn buffer_of_image(self, range: DeviceAddressRangeKHR) -> Result<Arc<Buffer>> {
+    fn cut_buffer(self, range: DeviceAddressRangeKHR) -> Result<Arc<Buffer>> {
         let DeviceAddressRangeKHR { address, size } = range;
         let addresses = self.recorder.device.device.gpu().addresses().now();
         let room = addresses.range(address).map_or(0, |(first, memory)| memory.size() - (address - first));
@@ -68,21 +71,22 @@ impl<'c> Memory<'c> {
         self.buffer(DeviceAddressRangeKHR { address, size: room })
     }
 
-    /// Returns a range of the bytes at an address, or `None` for no bytes.
+    /// Returns a range of the bytes at an address, which may be cut, or `None` for no bytes.
     fn range(self, range: DeviceAddressRangeKHR) -> Result<Option<BufferRange>> {
         match range.size {
             0 => Ok(None),
-            size => Ok(Some(BufferRange::new(self.buffer(range)?, 0, size))),
+            _ => self.cut_buffer(range).map(|buffer| Some(BufferRange::whole(buffer))),
         }
     }
 
-    /// Returns a buffer of parameters of draws, and the distance of the parameters in bytes.
+    /// Returns a buffer of parameters of draws, which may be cut, and the distance of the
+    /// parameters in bytes.
     fn parameters(self, range: sys::StridedDeviceAddressRangeKHR) -> Result<(Arc<Buffer>, u32)> {
         let sys::StridedDeviceAddressRangeKHR { address, size, stride } = range;
         self.recorder.check(self.call, "VkStridedDeviceAddressRangeKHR", |check| {
             check.within("stride", stride, 0..=u32::MAX.into())
         })?;
-        Ok((self.buffer(DeviceAddressRangeKHR { address, size })?, stride as u32))
+        Ok((self.cut_buffer(DeviceAddressRangeKHR { address, size })?, stride as u32))
     }
 
     /// Returns the counters of transform feedback, each where its range is not empty.
@@ -138,7 +142,7 @@ fn draw_indirect_count(memory: Memory<'_>, info: &DrawIndirectCount2InfoKHR, ind
         return Ok(());
     }
     let (buffer, stride) = memory.parameters(info.address_range)?;
-    let counted = Some((memory.buffer(info.count_address_range)?, 0));
+    let counted = Some((memory.cut_buffer(info.count_address_range)?, 0));
     let (offset, count) = (0, info.max_draw_count);
     memory.recorder.record(Command::DrawIndirect { buffer, offset, count, counted, stride, indexed })
 }
@@ -187,13 +191,13 @@ fn draw_mesh_tasks_indirect_count2(
     }
     let memory = Memory { call, recorder };
     let (buffer, stride) = memory.parameters(info.address_range)?;
-    let counted = Some((memory.buffer(info.count_address_range)?, 0));
+    let counted = Some((memory.cut_buffer(info.count_address_range)?, 0));
     recorder.record(Command::DrawMeshIndirect { buffer, offset: 0, count: info.max_draw_count, counted, stride })
 }
 
 #[entry(vkCmdDispatchIndirect2KHR)]
 fn dispatch_indirect2(call: Call<'_>, recorder: Recorder<'_>, info: In<'_, DispatchIndirect2InfoKHR>) -> Result<()> {
-    let buffer = Memory { call, recorder }.buffer(info.address_range)?;
+    let buffer = Memory { call, recorder }.cut_buffer(info.address_range)?;
     recorder.record(Command::DispatchIndirect { buffer, offset: 0 })
 }
 
@@ -228,7 +232,7 @@ fn copy_memory_to_image(
 ) -> Result<()> {
     let target = need(recorder.device, &recorder.device.images, info.image)?;
     for region in call.slice(info.regions, info.region_count) {
-        let source = Memory { call, recorder }.buffer_of_image(region.address_range)?;
+        let source = Memory { call, recorder }.cut_buffer(region.address_range)?;
         let (target, regions) = (target.clone(), vec![image_region(region)]);
         recorder.record(Command::CopyBufferToImage { source, target, regions })?;
     }
@@ -243,7 +247,7 @@ fn copy_image_to_memory(
 ) -> Result<()> {
     let source = need(recorder.device, &recorder.device.images, info.image)?;
     for region in call.slice(info.regions, info.region_count) {
-        let target = Memory { call, recorder }.buffer_of_image(region.address_range)?;
+        let target = Memory { call, recorder }.cut_buffer(region.address_range)?;
         let (source, regions) = (source.clone(), vec![image_region(region)]);
         recorder.record(Command::CopyImageToBuffer { source, target, regions })?;
     }
@@ -295,7 +299,7 @@ fn copy_query_pool_results_to_memory(
 ) -> Result<()> {
     let pool = need(recorder.device, &recorder.device.queries, pool)?;
     let sys::StridedDeviceAddressRangeKHR { address, size, stride } = *range;
-    let target = Memory { call, recorder }.buffer(DeviceAddressRangeKHR { address, size })?;
+    let target = Memory { call, recorder }.cut_buffer(DeviceAddressRangeKHR { address, size })?;
     recorder.record(Command::CopyQueryPoolResults { pool, first, count, target, offset: 0, stride, flags })
 }
 
@@ -305,7 +309,7 @@ fn begin_conditional_rendering2(
     recorder: Recorder<'_>,
     info: In<'_, ConditionalRenderingBeginInfo2EXT>,
 ) -> Result<()> {
-    let buffer = Memory { call, recorder }.buffer(info.address_range)?;
+    let buffer = Memory { call, recorder }.cut_buffer(info.address_range)?;
     let inverted = info.flags.contains(vk::ConditionalRenderingFlagsEXT::INVERTED);
     recorder.record(Command::BeginConditional { buffer, offset: 0, inverted })
 }
@@ -319,9 +323,8 @@ fn bind_transform_feedback_buffers2(
     infos: Array<'_, BindTransformFeedbackBuffer2InfoEXT>,
 ) -> Result<()> {
     let memory = Memory { call, recorder };
-    let range = |info: &BindTransformFeedbackBuffer2InfoEXT| {
-        Ok(BufferRange::new(memory.buffer(info.address_range)?, 0, info.address_range.size))
-    };
+    let range =
+        |info: &BindTransformFeedbackBuffer2InfoEXT| memory.cut_buffer(info.address_range).map(BufferRange::whole);
     let buffers = infos.get().iter().map(range).collect::<Result<_>>()?;
     recorder.record(Command::BindFeedbackBuffers { first, buffers })
 }

@@ -3,14 +3,13 @@
 //! `VK_EXT_mesh_shader`, `VK_EXT_conditional_rendering`.
 
 use ash::vk;
-use vitric_api::{Error, Result};
+use vitric_api::Result;
 use vitric_entry::entry;
 use vitric_gpu::command::{Command, MultiDraw};
 
 use super::Recorder;
 use crate::call::{Array, Call, In};
-use crate::object::{CommandObject, need};
-use crate::slots::Marked;
+use crate::object::need;
 
 #[entry(vkCmdDraw)]
 fn draw(recorder: Recorder<'_>, vertices: u32, instances: u32, first_vertex: u32, first_instance: u32) -> Result<()> {
@@ -227,13 +226,7 @@ fn execute_commands(
 ) -> Result<()> {
     let object = recorder.device;
     let list = |&buffer: &vk::CommandBuffer| {
-        let found = &CommandObject::from_handle(call, buffer).ok_or(Error::Unknown)?.buffer;
-        if found.family != recorder.buffer.family {
-            let (name, own, family) = (object.describe(buffer), found.family, recorder.buffer.family);
-            object.messages().error(&format!("{name} is for queues of family {own}: expected family {family}"));
-            return Err(Error::Unknown);
-        }
-        found.list()
+        object.executable(buffer, object.command_buffer(call, buffer, recorder.buffer.family)?.list())
     };
     recorder.record(Command::Execute(buffers.get().iter().map(list).collect::<Result<_>>()?))
 }

@@ -360,14 +360,8 @@ fn with_buffers(
     }
     let mut batch = Batch::default();
     for buffer in buffers {
-        let object = CommandObject::from_handle(call, buffer).ok_or(Error::Unknown)?;
-        if object.buffer.family != to.queue.family {
-            let name = to.device.describe(buffer);
-            let (own, family) = (object.buffer.family, to.queue.family);
-            messages.error(&format!("{name} is for queues of family {own}: expected family {family}"));
-            return Err(Error::Unknown);
-        }
-        if object.buffer.protection.is_protected() != is_protected {
+        let found = to.device.command_buffer(call, buffer, to.queue.family)?;
+        if found.protection.is_protected() != is_protected {
             let name = to.device.describe(buffer);
             messages.error(&format!(
                 "{name} is in a batch whose protection is {is_protected}: expected protected command buffers in \
@@ -375,7 +369,7 @@ fn with_buffers(
             ));
             return Err(Error::Unknown);
         }
-        let (list, pending) = object.buffer.submit()?;
+        let (list, pending) = to.device.executable(buffer, found.submit())?;
         batch.lists.push(list);
         batch.pending.push(pending);
     }

@@ -426,6 +426,37 @@ impl DeviceObject {
         self.names.describe(H::TYPE, handle.as_raw())
     }
 
+    /// Returns a command buffer that queues of a family are to execute.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`] if there is no such command buffer, or if it is for another family: a
+    /// message was sent.
+    pub fn command_buffer<'c>(
+        &self,
+        call: Call<'c>,
+        buffer: vk::CommandBuffer,
+        family: u32,
+    ) -> Result<&'c CommandBuffer> {
+        let found = &CommandObject::from_handle(call, buffer).ok_or(Error::Unknown)?.buffer;
+        if found.family != family {
+            let (name, own) = (self.describe(buffer), found.family);
+            self.messages().error(&format!("{name} is for queues of family {own}: expected family {family}"));
+            return Err(Error::Unknown);
+        }
+        Ok(found)
+    }
+
+    /// Sends a message if a command buffer was not executable.
+    pub fn executable<T>(&self, buffer: vk::CommandBuffer, list: Result<T>) -> Result<T> {
+        list.inspect_err(|_| {
+            self.messages().error(&format!(
+                "{} is not executable: expected one that was recorded, and was not submitted since if it is for one \
+                 submission",
+                self.describe(buffer)
+            ));
+        })
+    }
+
     /// Removes an object from its table, and its name from the names of live objects.
     pub fn remove<T: Clone, H: vk::Handle + Copy>(&self, table: &Table<T>, handle: H) -> Option<T> {
         let removed = table.remove(handle.as_raw())?;
