@@ -446,17 +446,31 @@ impl<'a> PlaneRef<'a> {
         }
     }
 
-    /// Writes all texels of a 2x2 quad at even (`x`, `y`) from consecutive texels in `texels`.
-    /// Writes nothing and returns false if the quad does not lie wholly inside or shares its
-    /// words.
-    #[inline]
-    pub fn write_whole_quad(&self, x: u32, y: u32, sample: u32, texels: &[u8]) -> bool {
-        let is_whole = self.has_whole_quad(x, y) && texels.len() == 4 * self.bytes() && sample < self.samples();
-        let is_whole = is_whole && !self.is_shared();
-        if is_whole {
-            self.memory.write(self.address(x, y, sample), texels);
+    /// Writes all samples of a 2x2 quad at an even place from the consecutive `texels` (0,0) (1,0)
+    /// (0,1) (1,1). Bits of `pixels_at(sample)` select the texels of a sample. Texels outside are
+    /// dropped.
+    #[inline(always)]
+    pub fn write_quad_samples(&self, [x, y]: [u32; 2], texels: &[u8], pixels_at: impl Fn(u32) -> u32) {
+        let bytes = texels.len() / 4;
+        let is_whole = self.has_whole_quad(x, y) && bytes == self.bytes() && !self.is_shared();
+        let first = self.address(x, y, 0);
+        let step = u64::from(self.part.stride) << (self.part.grid.width_log2 + self.part.grid.height_log2);
+        for sample in 0..self.samples() {
+            let (mut rest, address) = (pixels_at(sample), first + u64::from(sample) * step);
+            if rest == 0xf && is_whole {
+                self.memory.write(address, texels);
+                continue;
+            }
+            while rest != 0 {
+                let pixel = rest.trailing_zeros();
+                let texel = &texels[pixel as usize * bytes..][..bytes];
+                match is_whole {
+                    true => self.memory.write(address + u64::from(pixel) * bytes as u64, texel),
+                    false => self.write(x + (pixel & 1), y + (pixel >> 1), sample, texel),
+                }
+                rest &= rest - 1;
+            }
         }
-        is_whole
     }
 
     /// Reads a sample of two rows of a line of four-byte texels, from (`x`, `y`) on: the words of

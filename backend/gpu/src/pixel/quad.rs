@@ -42,13 +42,6 @@ pub(super) struct Quad {
 }
 
 impl Quad {
-    /// Returns a quad from the covered samples of each pixel.
-    pub(super) fn new(primitive: PrimitiveId, [x, y]: [u32; 2], coverage: [u32; 4]) -> Self {
-        let coverage =
-            coverage.iter().rev().fold(0, |bits, &samples| bits << MAX_SAMPLES | u64::from(samples & 0xffff));
-        Self { primitive, x, y, coverage }
-    }
-
     /// Returns a quad from the covered pixels of each sample.
     pub(super) fn of_samples(primitive: PrimitiveId, place: [u32; 2], samples: impl Iterator<Item = u64>) -> Self {
         let mut quad = Self::of_pixels(primitive, place, 0);
@@ -183,6 +176,15 @@ impl Quad {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl Quad {
+        /// Returns a quad from the covered samples of each pixel.
+        fn new(primitive: PrimitiveId, [x, y]: [u32; 2], coverage: [u32; 4]) -> Self {
+            let coverage =
+                coverage.iter().rev().fold(0, |bits, &samples| bits << MAX_SAMPLES | u64::from(samples & 0xffff));
+            Self { primitive, x, y, coverage }
+        }
+    }
 
     #[test]
     fn coverage_by_pixels_and_samples() {

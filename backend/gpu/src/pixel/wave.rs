@@ -566,23 +566,11 @@ pub(super) fn write(context: &DrawContext<'_>, target: &Target, outputs: &[Lanes
     }
 }
 
-/// Writes the texels of one quad of a wave to the covered samples, with a single write if all four
-/// pixels are covered. A texel has `bytes` bytes.
+/// Writes the texels of one quad of a wave to the covered samples. A texel has `bytes` bytes.
 #[inline(always)]
 fn write_quad(bytes: usize, plane: &PlaneRef<'_>, (quad, number): (&Quad, usize), words: &[Lanes]) {
     let texels = &quad_texels(bytes, words, number)[..4 * bytes];
-    for sample in 0..plane.samples() {
-        let mut rest = quad.pixels_at(sample);
-        if rest == 0xf && plane.write_whole_quad(quad.x, quad.y, sample, texels) {
-            continue;
-        }
-        while rest != 0 {
-            let pixel = rest.trailing_zeros() as usize;
-            let (x, y) = quad.pixel(pixel);
-            plane.write(x, y, sample, &texels[pixel * bytes..][..bytes]);
-            rest &= rest - 1;
-        }
-    }
+    plane.write_quad_samples([quad.x, quad.y], texels, |sample| quad.pixels_at(sample));
 }
 
 /// Calls [`write_quad`] with a texel size that is known at compile time.

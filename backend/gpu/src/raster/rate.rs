@@ -5,12 +5,30 @@
 //! pixels and samples. A group consists of whole cells. Source: Vulkan specification, "Fragment
 //! Shading Rates".
 
+use super::group::pixel_of_bit;
+
 /// Maximum number of samples of a fragment of several pixels: the bits of the word of coverage
 /// that programs see.
 pub const MAX_COVERAGE: u32 = u32::BITS;
 
 /// Largest width and height of a fragment, as powers of two.
 const MAX_LOG2: u8 = 2;
+
+/// Pixels of each of two by two fragments, by log2 of their width and height. [`Rate::areas`] tells
+/// more.
+const AREAS: [[[u64; 4]; MAX_LOG2 as usize + 1]; MAX_LOG2 as usize + 1] = {
+    let mut areas = [[[0; 4]; MAX_LOG2 as usize + 1]; MAX_LOG2 as usize + 1];
+    let mut number = 0;
+    while number < 9 * u64::BITS {
+        let ([x, y], width, height) = (pixel_of_bit(number / 9), number % 9 / 3, number % 3);
+        if x >> width < 2 && y >> height < 2 {
+            let fragment = (y >> height) * 2 + (x >> width);
+            areas[width as usize][height as usize][fragment as usize] |= 1 << (number / 9);
+        }
+        number += 1;
+    }
+    areas
+};
 
 /// Least and greatest side of the pixels that a texel of a rate attachment is for. A group has one
 /// size of fragments.
@@ -88,6 +106,12 @@ impl Rate {
     pub fn cell_of(self, place: [u32; 2]) -> ([u32; 2], [u32; 2]) {
         let each = |of_axis: fn(u32, u8) -> u32| [0, 1].map(|axis: usize| of_axis(place[axis], self.log2[axis]));
         (each(|pixel, log2| pixel >> log2), each(|pixel, log2| pixel & ((1 << log2) - 1)))
+    }
+
+    /// Returns the pixels of each of two by two fragments, as bits of a group. The first fragment
+    /// begins at the group's first pixel.
+    pub fn areas(self) -> [u64; 4] {
+        AREAS[usize::from(self.log2[0])][usize::from(self.log2[1])]
     }
 
     /// Returns true if pixels of a number of samples may be shaded with this size.

@@ -14,15 +14,16 @@ use smallvec::SmallVec;
 use vitric_base::counters::{Counter, count};
 use vitric_base::simd::{Lanes, Mask, WAVE};
 use vitric_exec::interp::Stop;
+use vitric_memory::PlaneRef;
 
-use super::{Waves, alpha_coverage, environment, export_samples, write};
+use super::{Waves, alpha_coverage, environment, export_samples, quad_texels};
 use crate::geometry::PrimitiveWords;
 use crate::pixel::counting::{count_exported, count_waves};
 use crate::pixel::depths::sample_place;
 use crate::pixel::kernel::{Kernel, KernelInput};
-use crate::pixel::quad::{QUADS, Quad, ShaderDepthStencil};
-use crate::pixel::{PixelContext, PrimitiveId, Rates};
-use crate::raster::{Rate, SIDE, group_of_pixel, pixel_of_bit};
+use crate::pixel::quad::{MAX_SAMPLES, QUADS, Quad, ShaderDepthStencil};
+use crate::pixel::{PixelContext, PrimitiveId, Rates, any_of};
+use crate::raster::{Rate, group_of_pixel, pixel_of_bit};
 
 /// A quad of two by two fragments of a primitive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,10 +34,19 @@ pub(super) struct Cells {
     rate: Rate,
     /// Samples of a pixel.
     samples: u32,
-    /// Covered samples of each fragment. The lowest bits belong to the last pixel.
-    coverage: [u32; 4],
+    /// Covered pixels of each sample, as bits of a group whose first pixel is `place`.
+    masks: [u64; MAX_SAMPLES],
     /// Covered samples of each fragment before tests, if the program reads that coverage.
     untested: Option<[u32; 4]>,
+}
+
+/// A quad of pixels in [`Cells`].
+struct QuadOfPixels {
+    place: [u32; 2],
+    /// Number of its first bit in the masks.
+    first: u32,
+    /// Number of each pixel's fragment.
+    fragments: [usize; 4],
 }
 
 impl Cells {
@@ -48,60 +58,70 @@ impl Cells {
         masks: &'m [u64],
         untested: Option<&'m [u64]>,
     ) -> impl Iterator<Item = Self> + 'm {
-        let ([width, height], side) = (rate.size().map(|pixels| pixels * 2), SIDE as u32);
-        let any = masks.iter().fold(0, |any, mask| any | mask);
-        let places = (0..side).step_by(height as usize).flat_map(move |dy| {
-            let row = (0..side).step_by(width as usize);
-            row.map(move |dx| [x + dx, y + dy])
-        });
-        places.filter_map(move |place| {
-            let bare = Self { primitive, place, rate, samples: masks.len() as u32, coverage: [0; 4], untested: None };
-            (any >> bare.first_bit() & bare.area() != 0).then(|| Self {
-                coverage: bare.covered(masks),
-                untested: untested.map(|masks| bare.covered(masks)),
-                ..bare
-            })
+        let area = rate.areas().iter().fold(0, |all, area| all | area);
+        let [width, height] = rate.size().map(|pixels| pixels * 2);
+        let mut rest = any_of(masks);
+        std::iter::from_fn(move || {
+            let [dx, dy] = (rest != 0).then(|| pixel_of_bit(rest.trailing_zeros()))?;
+            let place = [x + dx / width * width, y + dy / height * height];
+            let first = group_of_pixel(place).1;
+            rest &= !(area << first);
+            let within = |masks: &[u64]| {
+                let mut within = [0; MAX_SAMPLES];
+                within.iter_mut().zip(masks).for_each(|(within, mask)| *within = mask >> first & area);
+                within
+            };
+            let mut cells =
+                Self { primitive, place, rate, samples: masks.len() as u32, masks: [0; MAX_SAMPLES], untested: None };
+            if let Some(untested) = untested {
+                cells.masks = within(untested);
+                cells.untested = Some([0, 1, 2, 3].map(|cell| cells.coverage(cell)));
+            }
+            cells.masks = within(masks);
+            Some(cells)
         })
     }
 
-    /// Returns the cell's pixels as bits of a group, as if the cell were the first one of the
-    /// group.
-    fn area(&self) -> u64 {
-        let [width, height] = self.rate.size();
-        // A strip has `width` adjacent quads, and the cell spans `height` strips.
-        let strip = (1 << (width * 4)) - 1;
-        (0..height).fold(0, |area, number| area | strip << (number * 16))
+    /// Returns the covered pixels of each sample.
+    fn masks(&self) -> &[u64] {
+        &self.masks[..self.samples as usize]
     }
 
-    /// Returns the bit of the first pixel in its group.
-    fn first_bit(&self) -> u32 {
-        group_of_pixel(self.place).1
+    fn masks_mut(&mut self) -> &mut [u64] {
+        &mut self.masks[..self.samples as usize]
     }
 
-    /// Returns the covered samples of each fragment from the covered pixels of each sample.
-    fn covered(&self, masks: &[u64]) -> [u32; 4] {
-        let (area, first) = (self.area(), self.first_bit());
-        if masks.iter().all(|mask| mask >> first & area == area) {
-            return [self.rate.all_samples(self.samples); 4];
+    /// Returns the fragments that have covered samples, as bits.
+    fn covered(&self) -> u32 {
+        let any = any_of(self.masks());
+        (0..).zip(self.rate.areas()).fold(0, |bits, (cell, area)| bits | u32::from(any & area != 0) << cell)
+    }
+
+    /// Returns the covered samples of a fragment. The lowest bits belong to the last pixel.
+    fn coverage(&self, cell: usize) -> u32 {
+        let area = self.rate.areas()[cell];
+        if self.masks().iter().all(|mask| mask & area == area) {
+            return self.rate.all_samples(self.samples);
         }
-        let mut coverage = [0; 4];
-        for (sample, mask) in (0..).zip(masks) {
-            let mut rest = mask >> first & area;
-            while rest != 0 {
-                let (cell, first) = self.pixel(pixel_of_bit(rest.trailing_zeros()));
-                coverage[cell] |= 1 << (first + sample);
-                rest &= rest - 1;
-            }
-        }
-        coverage
+        let bits =
+            (0..).zip(self.masks()).flat_map(|(sample, mask)| set_bits(mask & area).map(move |bit| (sample, bit)));
+        bits.fold(0, |coverage, (sample, bit)| coverage | 1 << (self.first_sample(bit) + sample))
     }
 
-    /// Returns the fragment of a pixel at an offset from the first pixel, and the number of its
-    /// first sample in the fragment's coverage.
-    #[inline]
-    fn pixel(&self, place: [u32; 2]) -> (usize, u32) {
-        let ([across, down], within) = self.rate.cell_of(place);
-        ((down * 2 + across) as usize, self.rate.first_bit(within, self.samples))
+    /// Removes covered samples of a fragment that are not in `kept`.
+    fn keep(&mut self, cell: usize, kept: u32) {
+        let area = self.rate.areas()[cell];
+        for sample in 0..self.samples {
+            let mask = self.masks[sample as usize];
+            let removed = set_bits(mask & area).filter(|&bit| kept >> (self.first_sample(bit) + sample) & 1 == 0);
+            self.masks[sample as usize] = removed.fold(mask, |mask, bit| mask & !(1 << bit));
+        }
+    }
+
+    /// Returns the number of the first sample of a bit's pixel in the coverage of its fragment.
+    fn first_sample(&self, bit: u32) -> u32 {
+        let (_, within) = self.rate.cell_of(pixel_of_bit(bit));
+        self.rate.first_bit(within, self.samples)
     }
 
     /// Returns the first pixel of a fragment along an axis.
@@ -111,7 +131,7 @@ impl Cells {
 
     /// Returns the position in a fragment, in pixels, at which centroid inputs are evaluated.
     fn centroid(&self, cell: usize, locations: &[[i64; 2]]) -> [f32; 2] {
-        let coverage = self.coverage[cell];
+        let coverage = self.coverage(cell);
         if coverage == 0 || coverage == self.rate.all_samples(self.samples) {
             return self.centre();
         }
@@ -126,18 +146,34 @@ impl Cells {
         self.rate.size().map(|pixels| pixels as f32 * 0.5)
     }
 
-    /// Returns the quads of pixels in the cell, with the number of each pixel's fragment.
-    fn quads(&self) -> impl Iterator<Item = (Quad, [usize; 4])> {
-        let [width, height] = self.rate.size().map(|pixels| pixels * 2);
-        let starts = (0..height).step_by(2).flat_map(move |y| (0..width).step_by(2).map(move |x| [x, y]));
-        starts.map(move |[x, y]| {
-            let pixels = [[x, y], [x + 1, y], [x, y + 1], [x + 1, y + 1]].map(|place| self.pixel(place));
-            let mask = (1 << self.samples) - 1;
-            let coverage = pixels.map(|(cell, first)| self.coverage[cell] >> first & mask);
-            let quad = Quad::new(self.primitive, [self.place[0] + x, self.place[1] + y], coverage);
-            (quad, pixels.map(|(cell, _)| cell))
+    /// Returns the quads of pixels that have covered samples.
+    fn quads(&self) -> impl Iterator<Item = QuadOfPixels> + use<> {
+        let (rate, [x, y], mut rest) = (self.rate, self.place, any_of(self.masks()));
+        std::iter::from_fn(move || {
+            let first = (rest != 0).then(|| rest.trailing_zeros() & !3)?;
+            rest &= !(15 << first);
+            let [dx, dy] = pixel_of_bit(first);
+            let fragments = [[dx, dy], [dx + 1, dy], [dx, dy + 1], [dx + 1, dy + 1]].map(|pixel| {
+                let ([across, down], _) = rate.cell_of(pixel);
+                (down * 2 + across) as usize
+            });
+            Some(QuadOfPixels { place: [x + dx, y + dy], first, fragments })
         })
     }
+
+    /// Returns a quad of pixels with its covered samples.
+    fn quad(&self, at: &QuadOfPixels) -> Quad {
+        Quad::of_samples(self.primitive, at.place, self.masks().iter().map(|mask| mask >> at.first & 15))
+    }
+}
+
+/// Returns the numbers of the bits that are set.
+fn set_bits(mut bits: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let bit = (bits != 0).then(|| bits.trailing_zeros())?;
+        bits &= bits - 1;
+        Some(bit)
+    })
 }
 
 /// Fills an input word of a wave of cells.
@@ -162,7 +198,7 @@ fn fill(
             let pixels = if has_shared_samples(context) { cells.rate.size()[axis] } else { 1 };
             (pixels as f32).to_bits()
         }),
-        KernelInput::Coverage => each(lanes, cells, |cells, cell| match cells.coverage[cell] {
+        KernelInput::Coverage => each(lanes, cells, |cells, cell| match cells.coverage(cell) {
             0 => 0,
             coverage => {
                 let coverage = cells.untested.map_or(coverage, |untested| untested[cell]);
@@ -172,7 +208,10 @@ fn fill(
                 }
             }
         }),
-        KernelInput::Helper => each(lanes, cells, |cells, cell| u32::from(cells.coverage[cell] == 0)),
+        KernelInput::Helper => {
+            let covered = covered(cells);
+            lanes.iter_mut().enumerate().for_each(|(number, lane)| *lane = covered >> number & 1 ^ 1);
+        }
         KernelInput::Rate => each(lanes, cells, |cells, _| cells.rate.word()),
         // The other inputs belong to other kernels or are equal in all lanes.
         _ => lanes.fill(0),
@@ -196,8 +235,7 @@ fn each(lanes: &mut Lanes, cells: &[Cells], word: impl Fn(&Cells, usize) -> u32)
 
 /// Returns the fragments of a wave that have covered samples, as bits.
 fn covered(cells: &[Cells]) -> u32 {
-    let fragments = cells.iter().flat_map(|cells| cells.coverage);
-    fragments.rev().fold(0, |bits, coverage| bits << 1 | u32::from(coverage != 0))
+    cells.iter().rev().fold(0, |bits, cells| bits << 4 | cells.covered())
 }
 
 /// Queue of quads to export together, with the lane of the shaded wave that holds each pixel's
@@ -206,8 +244,6 @@ fn covered(cells: &[Cells]) -> u32 {
 struct Exported {
     quads: SmallVec<[Quad; QUADS]>,
     lanes: [usize; WAVE],
-    /// Lanes whose fragment exported any sample.
-    fragments: u32,
 }
 
 impl Waves<'_, '_> {
@@ -243,29 +279,38 @@ impl Waves<'_, '_> {
         }
         let shaded = self.counters.map(|_| covered(&cells).count_ones());
         self.cut(kernel, &mut cells);
-        let mut exported = Exported::default();
-        for (number, cells) in cells.iter().enumerate() {
-            for (mut quad, of_pixels) in cells.quads() {
-                let lanes = of_pixels.map(|cell| number * 4 + cell);
-                if !self.context.tests_early() {
-                    self.passed += quad.test(self.context, self.view, self.written(kernel, lanes));
-                }
-                if quad.count() > 0 {
-                    self.push_exported(kernel, (quad, lanes), &mut exported);
-                }
-            }
+        if !self.context.tests_early() {
+            (0..).zip(&mut cells).for_each(|(number, cells)| self.test_cells(kernel, number, cells));
         }
-        self.export_cells(kernel, &mut exported);
+        match kernel.export {
+            Some(_) => self.blend_cells(kernel, &cells),
+            None => self.write_cells(kernel, &cells),
+        }
         if let (Some(counters), Some(shaded)) = (self.counters, shaded) {
-            count_exported(counters, shaded, exported.fragments.count_ones());
+            count_exported(counters, shaded, covered(&cells).count_ones());
+        }
+    }
+
+    /// Runs late tests of the cells with a number in the wave, and removes samples that fail.
+    fn test_cells(&mut self, kernel: &Kernel, number: usize, cells: &mut Cells) {
+        if self.context.tests.is_none() {
+            self.passed += cells.masks().iter().map(|mask| u64::from(mask.count_ones())).sum::<u64>();
+            return;
+        }
+        for at in cells.quads() {
+            let mut quad = cells.quad(&at);
+            let lanes = at.fragments.map(|fragment| number * 4 + fragment);
+            self.passed += quad.test(self.context, self.view, self.written(kernel, lanes));
+            for (sample, mask) in (0..).zip(cells.masks_mut()) {
+                *mask = *mask & !(15 << at.first) | u64::from(quad.pixels_at(sample)) << at.first;
+            }
         }
     }
 
     /// Returns the values that the program wrote for the tests of a quad. `lanes` are those of its
     /// pixels.
     fn written(&self, kernel: &Kernel, lanes: [usize; 4]) -> ShaderDepthStencil {
-        let shade = &self.scratch.shade.outputs;
-        let words = |slot: usize| lanes.map(|lane| shade[slot][lane]);
+        let words = |slot: usize| lanes.map(|lane| self.scratch.shade.outputs[slot][lane]);
         ShaderDepthStencil {
             depth: kernel.depth.map(|slot| words(slot).map(f32::from_bits)),
             stencil: kernel.stencil.map(words),
@@ -305,55 +350,89 @@ impl Waves<'_, '_> {
     /// Removes coverage that the program discarded or masked out.
     fn cut(&self, kernel: &Kernel, cells: &mut [Cells]) {
         let (shade, samples) = (&*self.scratch.shade, self.context.multisample.samples);
-        for (number, cells) in cells.iter_mut().enumerate() {
-            for (cell, coverage) in cells.coverage.iter_mut().enumerate() {
-                let lane = number * 4 + cell;
-                if shade.killed() >> lane & 1 != 0 {
-                    *coverage = 0;
-                }
-                if let Some(slot) = kernel.sample_mask {
-                    let mask = shade.outputs[slot][lane];
-                    *coverage &= match has_shared_samples(self.context) {
-                        true => cells.rate.of_every_pixel(mask & Rate::PIXEL.all_samples(samples), samples),
-                        false => mask,
-                    };
-                }
-                if let Some(slot) = kernel.alpha {
-                    let mask = alpha_coverage(f32::from_bits(shade.outputs[slot][lane]), samples);
-                    *coverage &= cells.rate.of_every_pixel(mask, samples);
-                }
+        for lane in 0..cells.len() * 4 {
+            let (cells, cell) = (&mut cells[lane / 4], lane % 4);
+            if shade.killed() >> lane & 1 != 0 {
+                cells.keep(cell, 0);
+            }
+            if let Some(slot) = kernel.sample_mask {
+                let mask = shade.outputs[slot][lane];
+                let kept = match has_shared_samples(self.context) {
+                    true => cells.rate.of_every_pixel(mask & Rate::PIXEL.all_samples(samples), samples),
+                    false => mask,
+                };
+                cells.keep(cell, kept);
+            }
+            if let Some(slot) = kernel.alpha {
+                let mask = alpha_coverage(f32::from_bits(shade.outputs[slot][lane]), samples);
+                cells.keep(cell, cells.rate.of_every_pixel(mask, samples));
             }
         }
     }
 
-    fn push_exported(&mut self, kernel: &Kernel, (quad, lanes): (Quad, [usize; 4]), exported: &mut Exported) {
-        // Blending must see the result of the previous quad at the same place.
-        let is_there = self.combines && exported.quads.iter().any(|queued| queued.is_at(&quad));
-        if is_there || exported.quads.len() == QUADS {
-            self.export_cells(kernel, exported);
+    /// Writes the colours of fragments to their covered samples.
+    fn write_cells(&self, kernel: &Kernel, cells: &[Cells]) {
+        for target in &kernel.targets {
+            let Some(plane) = self.context.color(target) else { continue };
+            let words = &self.scratch.shade.outputs[target.first_word..];
+            match target.bytes {
+                4 => write_cells_of::<4>(plane, cells, words),
+                8 => write_cells_of::<8>(plane, cells, words),
+                16 => write_cells_of::<16>(plane, cells, words),
+                bytes => write_cells(bytes, plane, cells, words),
+            }
         }
-        let first = exported.quads.len() * 4;
-        exported.lanes[first..first + 4].copy_from_slice(&lanes);
-        let fragments = (0..4).filter(|&pixel| quad.samples(pixel) != 0).map(|pixel| 1 << lanes[pixel]);
-        exported.fragments |= fragments.fold(0, |all, lane| all | lane);
-        exported.quads.push(quad);
+    }
+
+    /// Exports the colours of fragments, which are combined with stored texels.
+    fn blend_cells(&mut self, kernel: &Kernel, cells: &[Cells]) {
+        let mut exported = Exported::default();
+        for (number, cells) in cells.iter().enumerate() {
+            for at in cells.quads() {
+                let quad = cells.quad(&at);
+                // Blending must see the result of the previous quad at the same place.
+                let is_there = self.combines && exported.quads.iter().any(|queued| queued.is_at(&quad));
+                if is_there || exported.quads.len() == QUADS {
+                    self.export(kernel, &mut exported);
+                }
+                let lanes = exported.lanes.as_chunks_mut::<4>().0;
+                lanes[exported.quads.len()] = at.fragments.map(|fragment| number * 4 + fragment);
+                exported.quads.push(quad);
+            }
+        }
+        self.export(kernel, &mut exported);
     }
 
     /// Exports quads of pixels with the colours of their fragments.
-    fn export_cells(&mut self, kernel: &Kernel, exported: &mut Exported) {
+    fn export(&mut self, kernel: &Kernel, exported: &mut Exported) {
         let quads = std::mem::take(&mut exported.quads);
-        if quads.is_empty() {
-            return;
-        }
-        let colors: SmallVec<[Lanes; 8]> =
-            self.scratch.shade.outputs.iter().map(|words| gathered(words, &exported.lanes)).collect();
-        if kernel.export.is_some() {
-            return export_samples(self.context, kernel, (&colors, &mut *self.scratch.export), &quads);
-        }
-        for target in &kernel.targets {
-            write(self.context, target, &colors, &quads);
+        if !quads.is_empty() {
+            let outputs = self.scratch.shade.outputs.iter();
+            let colors: SmallVec<[Lanes; 8]> = outputs.map(|words| gathered(words, &exported.lanes)).collect();
+            export_samples(self.context, kernel, (&colors, &mut *self.scratch.export), &quads);
         }
     }
+}
+
+/// Writes the texels of a wave's fragments to their covered samples. A texel has `bytes` bytes.
+#[inline(always)]
+fn write_cells(bytes: usize, plane: &PlaneRef<'_>, cells: &[Cells], words: &[Lanes]) {
+    for (number, cells) in cells.iter().enumerate() {
+        let of_fragments = quad_texels(bytes, words, number);
+        for at in cells.quads() {
+            let mut texels = [0; 64];
+            for (texel, fragment) in texels.chunks_exact_mut(bytes).zip(at.fragments) {
+                texel.copy_from_slice(&of_fragments[fragment * bytes..][..bytes]);
+            }
+            let pixels_at = |sample: u32| (cells.masks[sample as usize] >> at.first) as u32 & 15;
+            plane.write_quad_samples(at.place, &texels[..4 * bytes], pixels_at);
+        }
+    }
+}
+
+/// Calls [`write_cells`] with a texel size that is known at compile time.
+fn write_cells_of<const BYTES: usize>(plane: &PlaneRef<'_>, cells: &[Cells], words: &[Lanes]) {
+    write_cells(BYTES, plane, cells, words);
 }
 
 /// Returns the words of some lanes.
@@ -382,7 +461,7 @@ mod tests {
                 (1..=samples).map(|sample| 0x9e37_79b9_7f4a_7c15u64.wrapping_mul(u64::from(sample))).collect();
             let mut found = vec![0; masks.len()];
             for cells in Cells::of_group((3, [16, 8]), rate, &masks, None) {
-                for (quad, _) in cells.quads() {
+                for quad in cells.quads().map(|at| cells.quad(&at)) {
                     let ([x, y], bit) = group_of_pixel([quad.x, quad.y]);
                     assert_eq!(([x, y], quad.primitive), ([16, 8], 3));
                     for (sample, found) in (0..).zip(&mut found) {
@@ -400,13 +479,29 @@ mod tests {
             panic!()
         };
         let one = sample_positions(1);
-        assert_eq!((cells.coverage, cells.first(3, 0), cells.first(2, 1)), ([1 << 15, 0, 0, 0], 4, 4));
+        assert_eq!([0, 1, 2, 3].map(|cell| cells.coverage(cell)), [1 << 15, 0, 0, 0]);
+        assert_eq!((cells.covered(), cells.first(3, 0), cells.first(2, 1)), (1, 4, 4));
         assert_eq!((cells.centroid(0, one), cells.centroid(1, one)), ([0.5; 2], [2.0; 2]));
-        let fragments: Vec<_> = cells.quads().map(|(_, fragments)| fragments[0]).collect();
+        let whole = Cells::of_group((0, [0, 0]), Rate::of_size([4, 4]), &[u64::MAX], None).next().unwrap();
+        let fragments: Vec<_> = whole.quads().map(|quad| quad.fragments[0]).collect();
         assert_eq!(fragments, [0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 3, 3, 2, 2, 3, 3]);
         let cells = Cells::of_group((0, [0, 0]), Rate::of_size([2, 1]), &[1, 2, 3, 0], None).next().unwrap();
-        assert_eq!((cells.coverage[0], cells.centroid(0, sample_positions(4))), (0b0101_0110, [0.375, 0.125]));
-        let (_, fragments) = cells.quads().next().unwrap();
-        assert_eq!(fragments, [0, 0, 2, 2]);
+        assert_eq!((cells.coverage(0), cells.centroid(0, sample_positions(4))), (0b0101_0110, [0.375, 0.125]));
+        assert_eq!(cells.quads().next().unwrap().fragments, [0, 0, 2, 2]);
+    }
+
+    #[test]
+    fn fragments_keep_some_of_their_samples() {
+        for (rate, samples) in [([2, 2], 4), ([4, 1], 2), ([1, 2], 16)] {
+            let (rate, masks) = (Rate::of_size(rate), vec![u64::MAX; samples]);
+            for kept in [0, 0x8421_7bde, u32::MAX] {
+                let mut cells = Cells::of_group((0, [8, 0]), rate, &masks, None).next().unwrap();
+                let all = cells.coverage(0);
+                cells.keep(2, kept);
+                let expected = [0, 1, 2, 3].map(|cell| if cell == 2 { all & kept } else { all });
+                assert_eq!([0, 1, 2, 3].map(|cell| cells.coverage(cell)), expected, "{rate:?}, {samples} samples");
+                assert_eq!(cells.covered(), if kept == 0 { 0b1011 } else { 0b1111 });
+            }
+        }
     }
 }
