@@ -586,7 +586,7 @@ macro_rules! command {
 }
 
 /// Commands at addresses that no memory has, and without structures. A range that ends behind its
-/// memory is refused or cut. A draw has two.
+/// memory is refused or cut. A counted draw sends two messages, because it names two ranges.
 #[test]
 fn addresses_without_memory_are_refused() {
     let names = [
@@ -599,8 +599,8 @@ fn addresses_without_memory_are_refused() {
     ];
     let driver = Driver::open_for(vk::API_VERSION_1_2, &names);
     let (size, address) = (64, addressed(&driver, 64).address);
-    let wrong = [(0, 4), (4, 4), (u64::MAX, 4), (address + size, 4)].map(|range| (range, 10));
-    let long = [(address, size + 1), (address, u64::MAX)].map(|range| (range, 11));
+    let wrong = [(0, 4), (4, 4), (u64::MAX, 4), (address + size, 4)].map(|range| (range, 11));
+    let long = [(address, size + 1), (address, u64::MAX)].map(|range| (range, 12));
     let fill = command!(driver, vkCmdFillMemoryKHR, PFN_vkCmdFillMemoryKHR);
     let dispatch = command!(driver, vkCmdDispatchIndirect2KHR, PFN_vkCmdDispatchIndirect2KHR);
     let draw = command!(driver, vkCmdDrawIndirectCount2KHR, PFN_vkCmdDrawIndirectCount2KHR);
@@ -612,6 +612,7 @@ fn addresses_without_memory_are_refused() {
     let bind_feedback =
         command!(driver, vkCmdBindTransformFeedbackBuffers2EXT, PFN_vkCmdBindTransformFeedbackBuffers2EXT);
     let condition = command!(driver, vkCmdBeginConditionalRendering2EXT, PFN_vkCmdBeginConditionalRendering2EXT);
+    let draw_bytes = command!(driver, vkCmdDrawIndirectByteCount2EXT, PFN_vkCmdDrawIndirectByteCount2EXT);
     heard(&driver);
     for ((address, size), messages) in wrong.into_iter().chain(long) {
         let range = commands::DeviceAddressRangeKHR { address, size };
@@ -642,6 +643,7 @@ fn addresses_without_memory_are_refused() {
             end_feedback(list, 0, 1, &raw const captured);
             bind_feedback(list, 0, 1, &raw const captured);
             condition(list, &raw const begun);
+            draw_bytes(list, 1, 0, &raw const captured, 0, 4);
         });
         recorded.unwrap();
         assert_eq!(heard(&driver), messages, "{address:#x}, {size}");
@@ -657,6 +659,7 @@ fn addresses_without_memory_are_refused() {
         feedback(list, 0, 0, std::ptr::null());
         end_feedback(list, 0, 0, std::ptr::null());
         condition(list, std::ptr::null());
+        draw_bytes(list, 1, 0, std::ptr::null(), 0, 4);
     });
     recorded.unwrap();
     driver.close();

@@ -120,11 +120,6 @@ impl BufferRange {
         let room = buffer.size().saturating_sub(offset);
         Self { buffer, offset, size: size.min(room) }
     }
-
-    /// Creates the range of all bytes of a buffer.
-    pub fn whole(buffer: Arc<Buffer>) -> Self {
-        Self { offset: 0, size: buffer.size(), buffer }
-    }
 }
 
 /// Buffer range that is read or written as formatted texels.

@@ -486,6 +486,35 @@ mod tests {
     }
 
     #[test]
+    fn samples_of_quads_are_written_like_their_texels() {
+        let kinds =
+            [(vk::ImageType::TYPE_2D, false, 4), (vk::ImageType::TYPE_2D, true, 1), (vk::ImageType::TYPE_1D, false, 1)];
+        let formats = [vk::Format::R8_UINT, vk::Format::R8G8B8A8_UINT, vk::Format::R32G32B32A32_UINT];
+        for ((kind, linear, samples), format) in kinds.into_iter().flat_map(|kind| formats.map(|format| (kind, format)))
+        {
+            let rows = if kind == vk::ImageType::TYPE_1D { 1 } else { 5 };
+            let surface =
+                Surface::new(SurfaceDesc { linear, samples, ..desc(kind, format, [11, rows, 1], 1, 1) }).unwrap();
+            surface.bind(Allocation::new(&Heap::new(1 << 20), surface.layout().size()).unwrap(), 0);
+            let plane = surface.plane(vk::ImageAspectFlags::COLOR, 0, 0).unwrap();
+            let masks = |x: u32, y: u32, sample: u32| if sample == 1 { 0xf } else { (x * 5 + y * 3 + sample) & 0xf };
+            for [x, y] in (0..3).flat_map(|y| (0..6).map(move |x| [x * 2, y * 2])) {
+                let texels: Vec<u8> =
+                    (0..4).flat_map(|pixel| vec![(x * 16 + y * 4 + pixel + 1) as u8; plane.bytes()]).collect();
+                plane.write_quad_samples([x, y], &texels, |sample| masks(x, y, sample));
+            }
+            for (x, y, sample) in positions(&plane) {
+                let (left, upper, pixel) = (x & !1, y & !1, x & 1 | (y & 1) << 1);
+                let is_written = masks(left, upper, sample) >> pixel & 1 != 0;
+                let expected = if is_written { (left * 16 + upper * 4 + pixel + 1) as u8 } else { 0 };
+                let mut found = vec![0; plane.bytes()];
+                plane.read(x, y, sample, &mut found);
+                assert!(found.iter().all(|byte| *byte == expected), "{format:?}, ({x}, {y}), {sample}: {found:?}");
+            }
+        }
+    }
+
+    #[test]
     fn a_line_of_32_bits_is_256_bytes() {
         let surface = Surface::new(desc(vk::ImageType::TYPE_2D, vk::Format::R8G8B8A8_UNORM, [16, 8, 1], 1, 1)).unwrap();
         assert_eq!(surface.layout().size(), 512);

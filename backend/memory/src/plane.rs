@@ -446,9 +446,9 @@ impl<'a> PlaneRef<'a> {
         }
     }
 
-    /// Writes all samples of a 2x2 quad at an even place from the consecutive `texels` (0,0) (1,0)
-    /// (0,1) (1,1). Bits of `pixels_at(sample)` select the texels of a sample. Texels outside are
-    /// dropped.
+    /// Writes selected texels of each sample of a 2x2 quad at an even place, from the consecutive
+    /// `texels` (0,0) (1,0) (0,1) (1,1). Bits of `pixels_at(sample)` select those of a sample.
+    /// Texels outside are dropped.
     #[inline(always)]
     pub fn write_quad_samples(&self, [x, y]: [u32; 2], texels: &[u8], pixels_at: impl Fn(u32) -> u32) {
         let bytes = texels.len() / 4;

@@ -3,7 +3,7 @@
 //! `VK_KHR_device_address_commands`.
 //!
 //! A range that ends behind its memory is invalid. Commands that access the whole range refuse it.
-//! Other commands access it in parts, within bounds, so for them it is cut.
+//! For other commands it is cut, and bytes behind the memory read as zeros.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use smallvec::smallvec;
 use vitric_api::{Error, Result};
 use vitric_entry::entry;
 use vitric_gpu::command::{Command, CounterBuffer};
-use vitric_memory::{Buffer, BufferAddress, BufferRange};
+use vitric_memory::{Addresses, Buffer, BufferAddress, BufferRange};
 use vitric_vulkan::{
     AddressCommandFlagsKHR, BindIndexBuffer3InfoKHR, BindTransformFeedbackBuffer2InfoEXT, BindVertexBuffer3InfoKHR,
     ConditionalRenderingBeginInfo2EXT, CopyDeviceMemoryImageInfoKHR, CopyDeviceMemoryInfoKHR, DeviceAddressRangeKHR,
@@ -39,8 +39,12 @@ impl<'c> Memory<'c> {
     /// # Errors
     /// [`Error::Unknown`] if they are not the bytes of one allocation: a message was sent.
     fn buffer(self, range: DeviceAddressRangeKHR) -> Result<Arc<Buffer>> {
+        self.buffer_in(&self.recorder.device.device.gpu().addresses().now(), range)
+    }
+
+    /// Returns a buffer like [`Self::buffer`], of the allocations that `addresses` has.
+    fn buffer_in(self, addresses: &Addresses, range: DeviceAddressRangeKHR) -> Result<Arc<Buffer>> {
         let (address, size) = (range.address, range.size);
-        let addresses = self.recorder.device.device.gpu().addresses().now();
         let found = addresses.locate(address, size);
         self.recorder.check(self.call, "VkDeviceAddressRangeKHR", |check| {
             let allowed = format!("the address of {size} bytes of a buffer");
@@ -63,19 +67,19 @@ impl<'c> Memory<'c> {
         let addresses = self.recorder.device.device.gpu().addresses().now();
         let room = addresses.range(address).map_or(0, |(first, memory)| memory.size() - (address - first));
         if !(1..size).contains(&room) {
-            return self.buffer(range);
+            return self.buffer_in(&addresses, range);
         }
         self.recorder.device.messages().error(&format!(
-            "VkDeviceAddressRangeKHR::size = {size}: expected at most {room}, since the memory at {address:#x} ends there"
+            "range of {size} bytes at {address:#x}: expected at most {room}, since the memory ends behind them"
         ));
-        self.buffer(DeviceAddressRangeKHR { address, size: room })
+        self.buffer_in(&addresses, DeviceAddressRangeKHR { address, size: room })
     }
 
     /// Returns a range of the bytes at an address, which may be cut, or `None` for no bytes.
     fn range(self, range: DeviceAddressRangeKHR) -> Result<Option<BufferRange>> {
         match range.size {
             0 => Ok(None),
-            _ => self.cut_buffer(range).map(|buffer| Some(BufferRange::whole(buffer))),
+            size => Ok(Some(BufferRange::new(self.cut_buffer(range)?, 0, size))),
         }
     }
 
@@ -323,8 +327,9 @@ fn bind_transform_feedback_buffers2(
     infos: Array<'_, BindTransformFeedbackBuffer2InfoEXT>,
 ) -> Result<()> {
     let memory = Memory { call, recorder };
-    let range =
-        |info: &BindTransformFeedbackBuffer2InfoEXT| memory.cut_buffer(info.address_range).map(BufferRange::whole);
+    let range = |info: &BindTransformFeedbackBuffer2InfoEXT| {
+        Ok(BufferRange::new(memory.cut_buffer(info.address_range)?, 0, info.address_range.size))
+    };
     let buffers = infos.get().iter().map(range).collect::<Result<_>>()?;
     recorder.record(Command::BindFeedbackBuffers { first, buffers })
 }
@@ -363,7 +368,7 @@ fn draw_indirect_byte_count2(
     counter_offset: u32,
     stride: u32,
 ) -> Result<()> {
-    let counter = Memory { call, recorder }.buffer(info.address_range)?;
+    let counter = Memory { call, recorder }.cut_buffer(info.address_range)?;
     let counter_buffer_offset = 0;
     recorder.record(Command::DrawByteCount {
         instances,

@@ -226,7 +226,7 @@ fn execute_commands(
 ) -> Result<()> {
     let object = recorder.device;
     let list = |&buffer: &vk::CommandBuffer| {
-        object.executable(buffer, object.command_buffer(call, buffer, recorder.buffer.family)?.list())
+        object.report_unless_executable(buffer, object.command_buffer(call, buffer, recorder.buffer.family)?.list())
     };
     recorder.record(Command::Execute(buffers.get().iter().map(list).collect::<Result<_>>()?))
 }

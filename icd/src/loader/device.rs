@@ -369,7 +369,7 @@ fn with_buffers(
             ));
             return Err(Error::Unknown);
         }
-        let (list, pending) = to.device.executable(buffer, found.submit())?;
+        let (list, pending) = to.device.report_unless_executable(buffer, found.submit())?;
         batch.lists.push(list);
         batch.pending.push(pending);
     }

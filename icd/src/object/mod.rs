@@ -446,12 +446,13 @@ impl DeviceObject {
         Ok(found)
     }
 
-    /// Sends a message if a command buffer was not executable.
-    pub fn executable<T>(&self, buffer: vk::CommandBuffer, list: Result<T>) -> Result<T> {
-        list.inspect_err(|_| {
+    /// Returns the commands of a command buffer unchanged, and sends a message if it was not
+    /// executable.
+    pub fn report_unless_executable<T>(&self, buffer: vk::CommandBuffer, commands: Result<T>) -> Result<T> {
+        commands.inspect_err(|_| {
             self.messages().error(&format!(
-                "{} is not executable: expected one that was recorded, and was not submitted since if it is for one \
-                 submission",
+                "{} is not executable: expected a command buffer whose recording ended, and which was not submitted \
+                 yet if it is for one submission",
                 self.describe(buffer)
             ));
         })

@@ -8,7 +8,7 @@ use vitric_memory::Buffer;
 pub(super) fn read_dwords<const N: usize>(buffer: &Buffer, offset: u64) -> [u32; N] {
     std::array::from_fn(|index| {
         let mut bytes = [0; 4];
-        buffer.read(offset + 4 * index as u64, &mut bytes);
+        buffer.read(offset.saturating_add(4 * index as u64), &mut bytes);
         u32::from_le_bytes(bytes)
     })
 }

@@ -14,21 +14,32 @@ pub const MAX_COVERAGE: u32 = u32::BITS;
 /// Largest width and height of a fragment, as powers of two.
 const MAX_LOG2: u8 = 2;
 
-/// Pixels of each of two by two fragments, by log2 of their width and height. [`Rate::areas`] tells
-/// more.
-const AREAS: [[[u64; 4]; MAX_LOG2 as usize + 1]; MAX_LOG2 as usize + 1] = {
-    let mut areas = [[[0; 4]; MAX_LOG2 as usize + 1]; MAX_LOG2 as usize + 1];
+/// Areas that [`Rate::areas`] returns, by log2 of the width and height.
+const AREAS: [[[u64; 4]; 3]; 3] = {
+    let mut areas = [[[0; 4]; 3]; 3];
     let mut number = 0;
-    while number < 9 * u64::BITS {
-        let ([x, y], width, height) = (pixel_of_bit(number / 9), number % 9 / 3, number % 3);
-        if x >> width < 2 && y >> height < 2 {
-            let fragment = (y >> height) * 2 + (x >> width);
-            areas[width as usize][height as usize][fragment as usize] |= 1 << (number / 9);
-        }
+    while number < 9 {
+        let [width, height] = [number / 3, number % 3];
+        areas[width][height] = areas_of(width, height);
         number += 1;
     }
     areas
 };
+
+/// Returns the pixels of each of two by two fragments, as bits of a group, from log2 of their width
+/// and height.
+const fn areas_of(width: usize, height: usize) -> [u64; 4] {
+    let (mut areas, mut bit) = ([0; 4], 0);
+    while bit < u64::BITS {
+        let [x, y] = pixel_of_bit(bit);
+        let [across, down] = [x >> width, y >> height];
+        if across < 2 && down < 2 {
+            areas[(down * 2 + across) as usize] |= 1 << bit;
+        }
+        bit += 1;
+    }
+    areas
+}
 
 /// Least and greatest side of the pixels that a texel of a rate attachment is for. A group has one
 /// size of fragments.

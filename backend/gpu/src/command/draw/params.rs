@@ -38,7 +38,7 @@ pub(super) fn mesh_groups(command: &Command, draw: u32) -> [u32; 3] {
     match command {
         Command::DrawMesh { groups } => *groups,
         Command::DrawMeshIndirect { buffer, offset, stride, .. } => {
-            read_dwords(buffer, offset + u64::from(draw) * u64::from(*stride))
+            read_dwords(buffer, offset.saturating_add(u64::from(draw) * u64::from(*stride)))
         }
         _ => [0; 3],
     }
@@ -55,7 +55,7 @@ impl DrawParams {
             let numbers = DrawNumbers { base_vertex: offset, base_instance: first_instance, draw };
             Self { instances, numbers, count, first_index: Some(first) }
         };
-        let at = |offset: u64, stride: u32| offset + u64::from(draw) * u64::from(stride);
+        let at = |offset: u64, stride: u32| offset.saturating_add(u64::from(draw) * u64::from(stride));
         match command {
             Command::Draw { vertices, instances, first_vertex, first_instance } => {
                 direct([*vertices, *instances, *first_vertex, *first_instance])

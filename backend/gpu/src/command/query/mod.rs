@@ -111,7 +111,8 @@ impl Queries {
                             "results of query {query} are copied, which nothing has ended: there are none"
                         );
                     }
-                    target.write(offset + index as u64 * stride + result.at as u64, &result.bytes);
+                    let at = offset.saturating_add(stride.saturating_mul(index as u64));
+                    target.write(at.saturating_add(result.at as u64), &result.bytes);
                 }
             }
             _ => return false,

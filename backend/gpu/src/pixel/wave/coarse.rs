@@ -40,10 +40,11 @@ pub(super) struct Cells {
     untested: Option<[u32; 4]>,
 }
 
-/// A quad of pixels in [`Cells`].
-struct QuadOfPixels {
+/// Place of a quad of pixels in [`Cells`].
+struct QuadPlace {
+    /// First pixel.
     place: [u32; 2],
-    /// Number of its first bit in the masks.
+    /// Bit of the first pixel in the masks.
     first: u32,
     /// Number of each pixel's fragment.
     fragments: [usize; 4],
@@ -71,14 +72,10 @@ impl Cells {
                 within.iter_mut().zip(masks).for_each(|(within, mask)| *within = mask >> first & area);
                 within
             };
-            let mut cells =
-                Self { primitive, place, rate, samples: masks.len() as u32, masks: [0; MAX_SAMPLES], untested: None };
-            if let Some(untested) = untested {
-                cells.masks = within(untested);
-                cells.untested = Some([0, 1, 2, 3].map(|cell| cells.coverage(cell)));
-            }
-            cells.masks = within(masks);
-            Some(cells)
+            let samples = masks.len() as u32;
+            let of = |masks| Self { primitive, place, rate, samples, masks: within(masks), untested: None };
+            let untested = untested.map(|masks| [0, 1, 2, 3].map(|cell| of(masks).coverage(cell)));
+            Some(Self { untested, ..of(masks) })
         })
     }
 
@@ -147,7 +144,7 @@ impl Cells {
     }
 
     /// Returns the quads of pixels that have covered samples.
-    fn quads(&self) -> impl Iterator<Item = QuadOfPixels> + use<> {
+    fn quads(&self) -> impl Iterator<Item = QuadPlace> + use<> {
         let (rate, [x, y], mut rest) = (self.rate, self.place, any_of(self.masks()));
         std::iter::from_fn(move || {
             let first = (rest != 0).then(|| rest.trailing_zeros() & !3)?;
@@ -157,12 +154,12 @@ impl Cells {
                 let ([across, down], _) = rate.cell_of(pixel);
                 (down * 2 + across) as usize
             });
-            Some(QuadOfPixels { place: [x + dx, y + dy], first, fragments })
+            Some(QuadPlace { place: [x + dx, y + dy], first, fragments })
         })
     }
 
     /// Returns a quad of pixels with its covered samples.
-    fn quad(&self, at: &QuadOfPixels) -> Quad {
+    fn quad(&self, at: &QuadPlace) -> Quad {
         Quad::of_samples(self.primitive, at.place, self.masks().iter().map(|mask| mask >> at.first & 15))
     }
 }
@@ -291,7 +288,8 @@ impl Waves<'_, '_> {
         }
     }
 
-    /// Runs late tests of the cells with a number in the wave, and removes samples that fail.
+    /// Runs late tests of a quad of fragments, and removes samples that fail. `number` is its
+    /// position in the wave.
     fn test_cells(&mut self, kernel: &Kernel, number: usize, cells: &mut Cells) {
         if self.context.tests.is_none() {
             self.passed += cells.masks().iter().map(|mask| u64::from(mask.count_ones())).sum::<u64>();
@@ -391,7 +389,7 @@ impl Waves<'_, '_> {
             for at in cells.quads() {
                 let quad = cells.quad(&at);
                 // Blending must see the result of the previous quad at the same place.
-                let is_there = self.combines && exported.quads.iter().any(|queued| queued.is_at(&quad));
+                let is_there = exported.quads.iter().any(|queued| queued.is_at(&quad));
                 if is_there || exported.quads.len() == QUADS {
                     self.export(kernel, &mut exported);
                 }
