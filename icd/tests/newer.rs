@@ -3,6 +3,8 @@
 
 mod common;
 
+use std::ffi::CStr;
+
 use ash::khr;
 use ash::vk::{self, Handle};
 use common::Driver;
@@ -589,15 +591,7 @@ macro_rules! command {
 /// memory is refused or cut. A counted draw sends two messages, because it names two ranges.
 #[test]
 fn addresses_without_memory_are_refused() {
-    let names = [
-        vk::KHR_BUFFER_DEVICE_ADDRESS_NAME,
-        vk::KHR_SYNCHRONIZATION2_NAME,
-        vk::EXT_EXTENDED_DYNAMIC_STATE_NAME,
-        vk::EXT_TRANSFORM_FEEDBACK_NAME,
-        vk::EXT_CONDITIONAL_RENDERING_NAME,
-        KHR_DEVICE_ADDRESS_COMMANDS_NAME,
-    ];
-    let driver = Driver::open_for(vk::API_VERSION_1_2, &names);
+    let driver = with_addresses(&[vk::EXT_TRANSFORM_FEEDBACK_NAME, vk::EXT_CONDITIONAL_RENDERING_NAME]);
     let (size, address) = (64, addressed(&driver, 64).address);
     let wrong = [(0, 4), (4, 4), (u64::MAX, 4), (address + size, 4)].map(|range| (range, 11));
     let long = [(address, size + 1), (address, u64::MAX)].map(|range| (range, 12));
@@ -669,13 +663,7 @@ fn addresses_without_memory_are_refused() {
 /// regions count.
 #[test]
 fn ranges_of_image_copies_are_cut() {
-    let names = [
-        vk::KHR_BUFFER_DEVICE_ADDRESS_NAME,
-        vk::KHR_SYNCHRONIZATION2_NAME,
-        vk::EXT_EXTENDED_DYNAMIC_STATE_NAME,
-        KHR_DEVICE_ADDRESS_COMMANDS_NAME,
-    ];
-    let driver = Driver::open_for(vk::API_VERSION_1_2, &names);
+    let driver = with_addresses(&[]);
     let to_image = command!(driver, vkCmdCopyMemoryToImageKHR, PFN_vkCmdCopyMemoryToImageKHR);
     let from_image = command!(driver, vkCmdCopyImageToMemoryKHR, PFN_vkCmdCopyImageToMemoryKHR);
     let extent = vk::Extent3D { width: 4, height: 4, depth: 1 };
@@ -734,13 +722,7 @@ fn ranges_of_image_copies_are_cut() {
 /// Copies the results of queries to memory whose range ends behind it. Only the results count.
 #[test]
 fn ranges_of_query_results_are_cut() {
-    let names = [
-        vk::KHR_BUFFER_DEVICE_ADDRESS_NAME,
-        vk::KHR_SYNCHRONIZATION2_NAME,
-        vk::EXT_EXTENDED_DYNAMIC_STATE_NAME,
-        KHR_DEVICE_ADDRESS_COMMANDS_NAME,
-    ];
-    let driver = Driver::open_for(vk::API_VERSION_1_2, &names);
+    let driver = with_addresses(&[]);
     let results = command!(driver, vkCmdCopyQueryPoolResultsToMemoryKHR, PFN_vkCmdCopyQueryPoolResultsToMemoryKHR);
     let target = addressed(&driver, 8);
     let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(3);
@@ -761,6 +743,17 @@ fn ranges_of_query_results_are_cut() {
     // SAFETY: the memory is mapped, and has as many bytes.
     assert_eq!(unsafe { std::slice::from_raw_parts(target.mapped, 8) }, [0; 8]);
     driver.close();
+}
+
+/// Opens a device with commands that name memory by addresses, and with more extensions.
+fn with_addresses(more: &[&'static CStr]) -> Driver {
+    let names = [
+        vk::KHR_BUFFER_DEVICE_ADDRESS_NAME,
+        vk::KHR_SYNCHRONIZATION2_NAME,
+        vk::EXT_EXTENDED_DYNAMIC_STATE_NAME,
+        KHR_DEVICE_ADDRESS_COMMANDS_NAME,
+    ];
+    Driver::open_for(vk::API_VERSION_1_2, &[&names[..], more].concat())
 }
 
 /// A buffer with an address, and its memory.
