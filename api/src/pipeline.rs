@@ -286,6 +286,10 @@ impl Programs {
                 missing.push(stage);
             }
         }
+        // The number of processors is read from files, which takes longer than to find programs.
+        if missing.len() < 2 {
+            return Vec::new();
+        }
         let workers = std::thread::available_parallelism().map_or(1, usize::from).min(missing.len());
         if workers < 2 || !host_memory::has_room_for_threads(workers) {
             return Vec::new();

@@ -241,8 +241,7 @@ impl Module {
         module
     }
 
-    /// Returns true for line and non-semantic instructions, which are dropped anywhere in the
-    /// module.
+    /// Returns true for non-semantic instructions, which are dropped anywhere in the module.
     ///
     /// The specification allows them from the types on. Compilers also emit them between phis,
     /// between a merge instruction and its branch, and in front of a function's first block. They
@@ -250,13 +249,8 @@ impl Module {
     /// non-semantic instructions may use their results. Source: SPIR-V specification, 2.4 and
     /// `SPV_KHR_non_semantic_info`.
     fn is_without_meaning(&self, inst: &Instruction) -> bool {
-        match inst.op {
-            Op::Line | Op::NoLine => true,
-            Op::ExtInst | Op::ExtInstWithForwardRefsKHR => {
-                inst.words.get(2).is_some_and(|set| self.non_semantic.contains(set))
-            }
-            _ => false,
-        }
+        matches!(inst.op, Op::ExtInst | Op::ExtInstWithForwardRefsKHR)
+            && inst.words.get(2).is_some_and(|set| self.non_semantic.contains(set))
     }
 
     fn global(&mut self, inst: Instruction) -> Result<()> {

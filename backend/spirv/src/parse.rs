@@ -1,5 +1,6 @@
 //! Parser of the words of a binary into owned, bounded instructions.
 
+use smallvec::SmallVec;
 use spirv::Op;
 use vitric_base::host_memory;
 
@@ -16,7 +17,7 @@ const PARSED_BYTES: usize = 128;
 #[derive(Debug, Clone)]
 pub(super) struct Instruction {
     pub(super) op: Op,
-    pub(super) words: Vec<u32>,
+    pub(super) words: SmallVec<[u32; 4]>,
 }
 
 impl Instruction {
@@ -65,10 +66,28 @@ fn operation(number: u32) -> Option<Op> {
     }
 }
 
+/// Returns true for debug instructions: names, sources, strings and lines. Only non-semantic
+/// instructions use their results. Source: SPIR-V specification, "Debug Instructions".
+fn is_debug(op: Op) -> bool {
+    use Op as O;
+    matches!(
+        op,
+        O::Name
+            | O::MemberName
+            | O::Source
+            | O::SourceContinued
+            | O::SourceExtension
+            | O::String
+            | O::Line
+            | O::NoLine
+            | O::ModuleProcessed
+    )
+}
+
 /// Newest accepted version of SPIR-V: 1.6. Later versions may change the meaning of words.
 const MAX_VERSION: u32 = 0x0001_0600;
 
-/// Splits a binary into instructions.
+/// Splits a binary into instructions, without those for debugging.
 pub(super) fn instructions(words: &[u32]) -> Result<Vec<Instruction>> {
     let [magic, version, _, bound, _, code @ ..] = words else { return Err(Error::Malformed("no header")) };
     if *magic != spirv::MAGIC_NUMBER {
@@ -92,7 +111,9 @@ pub(super) fn instructions(words: &[u32]) -> Result<Vec<Instruction>> {
         }
         let number = first & 0xffff;
         let op = operation(number).ok_or_else(|| Error::Unsupported(format!("operation {number}")))?;
-        out.push(Instruction { op, words: rest[1..count].to_vec() });
+        if !is_debug(op) {
+            out.push(Instruction { op, words: SmallVec::from_slice(&rest[1..count]) });
+        }
         rest = &rest[count..];
     }
     Ok(out)

@@ -49,6 +49,20 @@ fn the_smallest_program_compiles() {
     assert!(compile(&parse(&words).unwrap(), "main", vk::ShaderStageFlags::COMPUTE, &Vec::new()).is_ok());
 }
 
+/// Debug instructions are dropped anywhere, but not trusted.
+#[test]
+fn debug_instructions_are_bounded() {
+    use spirv::Op;
+    let text = u32::from_le_bytes(*b"abc\0");
+    let declarations = [(Op::String, &[30, text][..]), (Op::Name, &[9, text]), (Op::MemberName, &[9, 0, text])];
+    let body = [(Op::Label, &[9][..]), (Op::Line, &[30, 1, 1]), (Op::Return, &[]), (Op::NoLine, &[])];
+    let words = compute(&declarations, &body);
+    assert!(compile(&parse(&words).unwrap(), "main", vk::ShaderStageFlags::COMPUTE, &Vec::new()).is_ok());
+    let cut = assemble(&[(Op::Name, &[9, text])]);
+    let error = parse(&cut[..cut.len() - 1]).unwrap_err();
+    assert_eq!(error, Error::Malformed("an instruction reaches beyond the end"));
+}
+
 #[test]
 fn types_of_missing_extensions_are_named_where_they_are_used() {
     use spirv::Op;
