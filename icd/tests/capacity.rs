@@ -63,10 +63,10 @@ fn pools_serve_types_that_they_have_too_few_of_and_say_so_once() {
     driver.close();
 }
 
-/// Freeing takes constant time a buffer. A linear search for each of them takes minutes.
+/// Freeing takes constant time a buffer. A linear search for each of 100,000 took seconds.
 #[test]
 fn many_command_buffers_are_freed_one_at_a_time() {
-    const COUNT: u32 = 400_000;
+    const COUNT: u32 = 100_000;
     let driver = Driver::open();
     // SAFETY: usage is valid except for the buffers that are freed twice, which the driver
     // detects.
@@ -77,8 +77,8 @@ fn many_command_buffers_are_freed_one_at_a_time() {
         let begin = Instant::now();
         buffers.iter().for_each(|&buffer| driver.device.free_command_buffers(pool, &[buffer]));
         let taken = begin.elapsed();
-        // A release build takes about 80 ms.
-        assert!(taken < Duration::from_secs(30), "{taken:?}");
+        // A release build takes about 20 ms.
+        assert!(taken < Duration::from_secs(2), "{taken:?}");
         driver.device.free_command_buffers(pool, &buffers[..2]);
         assert_eq!(driver.messages.lock().unwrap().len(), 2, "what is not of the pool is told of");
         driver.device.destroy_command_pool(pool, None);
