@@ -87,7 +87,7 @@ impl Cube {
         let child = vkcube.env("DISPLAY", &server.display).stdout(Stdio::null()).spawn().expect("vkcube starts");
         let pixmap = connection.generate_id().unwrap();
         let mut cube = Cube { child, window: 0, pixmap, connection, _server: server };
-        cube.window = cube.wait_for(|event| match event {
+        cube.window = cube.wait_for("window", |event| match event {
             Event::MapNotify(event) => Some(event.window),
             _ => None,
         });
@@ -99,8 +99,8 @@ impl Cube {
         cube
     }
 
-    /// Waits for an event that `pick` accepts and returns its result.
-    fn wait_for<T>(&self, pick: impl Fn(Event) -> Option<T>) -> T {
+    /// Waits for an event that `pick` accepts and returns its result. `name` is for the message.
+    fn wait_for<T>(&self, name: &str, pick: impl Fn(Event) -> Option<T>) -> T {
         let start = Instant::now();
         while start.elapsed() < LIMIT {
             match self.connection.poll_for_event().expect("the X server answers").map(&pick) {
@@ -109,7 +109,7 @@ impl Cube {
                 None => std::thread::sleep(Duration::from_millis(1)),
             }
         }
-        panic!("no such event in {LIMIT:?}");
+        panic!("no {name} in {LIMIT:?}");
     }
 
     /// Returns the frame that the window shows, as width, height and BGRX pixels.
@@ -123,8 +123,9 @@ impl Cube {
     /// Waits for the program's end and returns its last frame.
     fn last_frame(mut self) -> (u16, u16, Vec<u8>) {
         finish(&mut self.child);
-        // The server may read the last frame after the program's end, and destroys the window then.
-        self.wait_for(|event| {
+        // The server may read the last frame after the program's end. It destroys the window
+        // afterwards.
+        self.wait_for("end of the window", |event| {
             matches!(event, Event::DestroyNotify(event) if event.window == self.window).then_some(())
         });
         self.frame()
