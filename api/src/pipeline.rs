@@ -286,7 +286,7 @@ impl Programs {
                 missing.push(stage);
             }
         }
-        // The number of processors is read from files, which takes longer than to find programs.
+        // Reading the number of processors opens files, which costs more than a known pipeline.
         if missing.len() < 2 {
             return Vec::new();
         }
