@@ -1,8 +1,10 @@
 //! Frames under a Wayland compositor without a refresh: FIFO shows them at once, frames of a hidden
-//! surface do not wait without end, and the compositor blends frames with alpha.
+//! surface do not wait without end, a compositor that reads nothing is not lost, and the compositor
+//! blends frames with alpha.
 //!
 //! The test is the application. It needs weston (Debian package weston) and fails without it.
 
+use std::io::ErrorKind;
 use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -13,6 +15,7 @@ use std::time::{Duration, Instant};
 use ash::vk;
 use sys::{Handle as _, PresentStageFlagsEXT as Stages};
 use vitric_vulkan::{Newer, PresentTimingSurfaceCapabilitiesEXT, Vocabulary, names, sys};
+use wayland_client::backend::WaylandError;
 use wayland_client::globals::{GlobalListContents, registry_queue_init};
 use wayland_client::protocol::wl_compositor::WlCompositor;
 use wayland_client::protocol::wl_registry::{self, WlRegistry};
@@ -64,6 +67,13 @@ impl Compositor {
 }
 
 impl Compositor {
+    /// Sends a signal to the compositor.
+    fn signal(&self, signal: libc::c_int) {
+        let process = libc::pid_t::try_from(self.child.id()).unwrap();
+        // SAFETY: the process is a child that was not waited for, so the number is its own.
+        assert_eq!(unsafe { libc::kill(process, signal) }, 0);
+    }
+
     /// Returns red, green and blue of all pixels on the display.
     fn screenshot(&self) -> Vec<[u8; 3]> {
         let status = Command::new("weston-screenshooter")
@@ -173,6 +183,18 @@ impl Window {
         }
         connection.flush().unwrap();
         Self { connection, surface, _queue: queue }
+    }
+
+    /// Sends requests until the compositor has no room for more.
+    fn fill(&self) {
+        loop {
+            self.surface.damage(0, 0, 1, 1);
+            match self.connection.flush() {
+                Ok(()) => {}
+                Err(WaylandError::Io(error)) if error.kind() == ErrorKind::WouldBlock => return,
+                Err(error) => panic!("{error}"),
+            }
+        }
     }
 
     /// Presents frames in FIFO mode, and returns the elapsed time.
@@ -362,6 +384,20 @@ fn frames_do_not_wait_for_a_refresh_that_there_is_not() {
     // The compositor takes no frames of a hidden surface. The presentation still ends.
     let elapsed = Window::new(&compositor, false).show(4);
     assert!(elapsed < Duration::from_secs(30), "{elapsed:?} for 4 frames that nobody takes");
+}
+
+#[test]
+fn a_compositor_without_room_for_requests_is_not_lost() {
+    let compositor = Compositor::start();
+    let window = Window::new(&compositor, true);
+    // SAFETY: all objects are alive.
+    window.run(|application| unsafe {
+        compositor.signal(libc::SIGSTOP);
+        window.fill();
+        present(application, 2);
+        compositor.signal(libc::SIGCONT);
+        present(application, 2);
+    });
 }
 
 /// Presents a frame with all stages of the surface, and returns the times of the last two: when

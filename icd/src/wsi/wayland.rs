@@ -8,6 +8,7 @@
 //! Wayland protocol, `wp_presentation`.
 
 use std::ffi::c_void;
+use std::io::ErrorKind;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,7 +24,7 @@ use vitric_api::{Error, Result};
 use vitric_base::clock;
 use vitric_entry::entry;
 use vitric_vulkan::sys;
-use wayland_client::backend::{Backend, ObjectId};
+use wayland_client::backend::{Backend, ObjectId, WaylandError};
 use wayland_client::globals::{GlobalListContents, registry_queue_init};
 use wayland_client::protocol::wl_buffer::{self, WlBuffer};
 use wayland_client::protocol::wl_callback::{self, WlCallback};
@@ -48,8 +49,10 @@ const MAX_BUSY_WAIT: Duration = Duration::from_secs(1);
 
 /// State from the queue's events.
 struct Listener {
-    /// Number of committed frames without a frame callback.
-    pending_callbacks: u32,
+    /// Number of committed frames.
+    committed: u64,
+    /// Number of the latest committed frame that has a frame callback. Callbacks arrive in order.
+    taken: u64,
     /// True while a frame's feedback is pending.
     awaits_feedback: bool,
     /// Refresh of the display. It has its own lock, because a thread that waits for events holds
@@ -89,17 +92,17 @@ impl Dispatch<WlBuffer, Arc<AtomicBool>> for Listener {
     }
 }
 
-impl Dispatch<WlCallback, ()> for Listener {
+impl Dispatch<WlCallback, u64> for Listener {
     fn event(
         listener: &mut Self,
         _: &WlCallback,
         event: wl_callback::Event,
-        (): &(),
+        &frame: &u64,
         _: &Connection,
         _: &QueueHandle<Self>,
     ) {
         if let wl_callback::Event::Done { .. } = event {
-            listener.pending_callbacks = listener.pending_callbacks.saturating_sub(1);
+            listener.taken = frame;
         }
     }
 }
@@ -153,6 +156,15 @@ impl Dispatch<WpPresentationFeedback, Option<FrameReport>> for Listener {
             wp_presentation_feedback::Event::Discarded => listener.awaits_feedback = false,
             _ => {}
         }
+    }
+}
+
+/// Converts the result of sending requests. A compositor without room for all of them is not lost:
+/// libwayland sends the rest next time.
+fn sent(result: std::result::Result<(), WaylandError>) -> Result<()> {
+    match result {
+        Err(WaylandError::Io(error)) if error.kind() == ErrorKind::WouldBlock => Ok(()),
+        result => result.map_err(|_| Error::SurfaceLost),
     }
 }
 
@@ -232,7 +244,7 @@ impl Presenter {
     /// Handles pending events, or the next events that arrive within `timeout`.
     fn dispatch_events(&mut self, timeout: Duration) -> Result<()> {
         let lost = |_| Error::SurfaceLost;
-        self.queue.flush().map_err(|_| Error::SurfaceLost)?;
+        sent(self.queue.flush())?;
         if self.queue.dispatch_pending(&mut self.listener).map_err(lost)? > 0 {
             return Ok(());
         }
@@ -250,8 +262,8 @@ impl Presenter {
     /// else only from time to time.
     fn request_feedback(&mut self, surface: &WlSurface, report: Option<FrameReport>) {
         let handle = self.queue.handle();
-        surface.frame(&handle, ());
-        self.listener.pending_callbacks += 1;
+        self.listener.committed += 1;
+        surface.frame(&handle, self.listener.committed);
         let is_needed = report.is_some() || !self.listener.awaits_feedback;
         if let Some(presentation) = self.presentation.as_ref().filter(|_| is_needed) {
             presentation.feedback(surface, &handle, report);
@@ -300,7 +312,7 @@ impl Window {
         let period = presentation.is_none().then_some(Duration::ZERO);
         let refresh = Arc::new(Mutex::new(Refresh::Reported(period)));
         let mut listener =
-            Listener { pending_callbacks: 0, awaits_feedback: false, refresh: refresh.clone(), to_monotonic: None };
+            Listener { committed: 0, taken: 0, awaits_feedback: false, refresh: refresh.clone(), to_monotonic: None };
         // Receives the clock of feedback.
         queue.roundtrip(&mut listener).map_err(|_| Error::SurfaceLost)?;
         let reports_times = listener.to_monotonic.is_some();
@@ -333,7 +345,7 @@ impl PresentTarget for Window {
         self.surface.attach(Some(&buffer.buffer), 0, 0);
         self.surface.damage(0, 0, i32::MAX, i32::MAX);
         self.surface.commit();
-        self.connection.flush().map_err(|_| Error::SurfaceLost)
+        sent(self.connection.flush())
     }
 
     /// Returns no refresh if the compositor has reported that. Until then, frames follow the frame
@@ -357,7 +369,7 @@ impl PresentTarget for Window {
     fn wait_until_shown(&self, timeout: Duration) -> bool {
         let presenter = &mut *self.presenter.lock();
         let until = Instant::now() + timeout;
-        while presenter.listener.pending_callbacks > 0 {
+        while presenter.listener.taken < presenter.listener.committed {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return false;
