@@ -1,5 +1,6 @@
 //! Names this build of the driver by a digest of all its sources, so that a ledger of Khronos'
-//! suite can tell drivers apart.
+//! suite can tell drivers apart. Hides the C functions of the crates below the library, which
+//! exports the loader's interface only.
 
 #[path = "../backend/digest.rs"]
 mod digest;
@@ -25,4 +26,5 @@ const SOURCES: [&str; 13] = [
 
 fn main() {
     println!("cargo::rustc-env=VITRIC_SOURCES={}", digest::of(&SOURCES.map(PathBuf::from)));
+    println!("cargo::rustc-cdylib-link-arg=-Wl,--exclude-libs=ALL");
 }
