@@ -473,7 +473,7 @@ fn indices_out_of_range_and_draws_of_a_hostile_length_end() {
 /// Function that changes a value of a pipeline's description.
 type Change = fn(&mut common::Described);
 
-/// Unsupported values in create infos: each is refused at once, with a message that names it.
+/// Unsupported values in create infos: each is refused with a message that names it.
 #[test]
 fn values_that_are_not_advertised_are_refused_by_name() {
     let driver = Driver::open();
@@ -481,14 +481,11 @@ fn values_that_are_not_advertised_are_refused_by_name() {
     let stages = [(vk::ShaderStageFlags::VERTEX, LARGE), (vk::ShaderStageFlags::FRAGMENT, COUNT)];
     let topology = vk::PrimitiveTopology::TRIANGLE_LIST;
     let drawing = Drawing::new(&driver, &layout, &stages, topology, false).unwrap();
-    let began = std::time::Instant::now();
-    let mut count = 0;
     for samples in [0, 3, 32, 64, 1 << 20, 1 << 30, u32::MAX] {
         let samples = vk::SampleCountFlags::from_raw(samples);
         let refused = drawing.again(&driver, &layout, &stages, |info| info.samples = samples);
         assert_eq!(refused, Err(vk::Result::ERROR_UNKNOWN), "{samples:?}");
         assert!(driver.last_message().contains("rasterizationSamples"), "{}", driver.last_message());
-        count += 1;
     }
     let wrong: [(&str, Change); 8] = [
         ("topology", |info| info.topology = vk::PrimitiveTopology::from_raw(11)),
@@ -504,10 +501,7 @@ fn values_that_are_not_advertised_are_refused_by_name() {
         let refused = drawing.again(&driver, &layout, &stages, change);
         assert_eq!(refused, Err(vk::Result::ERROR_UNKNOWN), "{name}");
         assert!(driver.last_message().contains(name), "{name}: {}", driver.last_message());
-        count += 1;
     }
-    // Each refusal takes microseconds.
-    assert!(began.elapsed() < std::time::Duration::from_secs(1), "{:?} for {count}", began.elapsed());
     assert_eq!(drawing.again(&driver, &layout, &stages, |_| ()), Ok(()));
     driver.run(|_, _| ()).unwrap();
     driver.close();
