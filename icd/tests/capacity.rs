@@ -61,7 +61,7 @@ fn pools_serve_types_that_they_have_too_few_of_and_say_so_once() {
     driver.close();
 }
 
-/// Buffers of a large pool are freed one at a time. Those that are not of the pool are reported.
+/// Buffers of a large pool are freed one at a time. Buffers that are freed again are reported.
 #[test]
 fn many_command_buffers_are_freed_one_at_a_time() {
     const COUNT: u32 = 100_000;

@@ -74,7 +74,7 @@ impl Factors for Pairs<'_> {
     }
 }
 
-/// Signed bytes, four a word. Those of the right matrix are moved by 128 to be unsigned.
+/// Signed bytes, four a word. The right matrix is moved by 128 to be unsigned.
 pub struct Quads<'a> {
     pub left: &'a [i8],
     pub right: &'a [i8],
