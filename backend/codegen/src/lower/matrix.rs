@@ -104,6 +104,7 @@ impl Lower<'_> {
         for (first, sums) in (0..BLOCK).step_by(rows).zip(sums.chunks_mut(rows)) {
             for (k, &factor) in right.iter().enumerate() {
                 let factor = self.vector(factor);
+                let factor = self.factor_of_rows(factor);
                 for (row, sum) in (first..).zip(&mut *sums) {
                     let element = self.broadcast_source(self.stored(row, k));
                     *sum = self.fused(V::Fma231, *sum, factor, element);
@@ -111,6 +112,16 @@ impl Lower<'_> {
             }
         }
         sums
+    }
+
+    /// Returns a right factor for its products with several rows. AVX2's registers do not hold all
+    /// right factors, and the allocator loads one from the frame for each use. A copy is loaded
+    /// once.
+    fn factor_of_rows(&mut self, factor: WaveRegs) -> WaveRegs {
+        match self.target {
+            Target::Avx512 => factor,
+            Target::Avx2 => self.vector1(Code::VEX_Vmovaps_ymm_ymmm256, factor),
+        }
     }
 
     /// Returns a dword in memory as an operand for all lanes.
@@ -222,7 +233,8 @@ impl Lower<'_> {
             })
             .collect();
         for (first, sums) in (0..BLOCK).step_by(rows).zip(sums.chunks_mut(rows)) {
-            for (k, factors) in right.iter().enumerate() {
+            for (k, &factors) in right.iter().enumerate() {
+                let factors = factors.map(|factor| self.factor_of_rows(factor));
                 for (row, sum) in (first..).zip(&mut *sums) {
                     let (word, lane) = place_of_left(row, k);
                     for (odd, &factor) in factors.iter().enumerate() {
