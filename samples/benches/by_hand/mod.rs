@@ -9,6 +9,9 @@ use words::{Factors, Halves, Pairs, Quads};
 
 use super::SIDE;
 
+/// Largest number of rows of a tile, which is a multiple of the others.
+const MAX_ROWS: usize = 8;
+
 /// Arithmetic on vectors of 32-bit words. The processor must have its instructions.
 trait Arithmetic {
     type Vector: Copy;
@@ -141,7 +144,7 @@ unsafe fn rows<A: Arithmetic, const ROWS: usize>(factors: &impl Factors, first: 
 /// Calls `rows` on each thread with its first row and its rows of the sums.
 fn on_threads(sums: &mut [u32], rows: impl Fn(usize, &mut [u32]) + Sync) {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let of_thread = (SIDE / threads).next_multiple_of(8);
+    let of_thread = (SIDE / threads).next_multiple_of(MAX_ROWS);
     std::thread::scope(|scope| {
         for (thread, sums) in sums.chunks_mut(of_thread * SIDE).enumerate() {
             let rows = &rows;
@@ -157,6 +160,7 @@ fn permits_avx512() -> bool {
 
 /// Multiplies normal halves. The sums are floats.
 pub fn halves(left: &[u16], right: &[u16], sums: &mut [u32]) {
+    assert_eq!([left.len(), right.len(), sums.len()], [SIDE * SIDE; 3], "numbers of elements");
     let factors = Halves { left, right };
     if permits_avx512() && is_x86_feature_detected!("avx512f") {
         // SAFETY: the processor has AVX-512.
@@ -170,6 +174,7 @@ pub fn halves(left: &[u16], right: &[u16], sums: &mut [u32]) {
 
 /// Multiplies signed bytes.
 pub fn bytes(left: &[i8], right: &[i8], sums: &mut [u32]) {
+    assert_eq!([left.len(), right.len(), sums.len()], [SIDE * SIDE; 3], "numbers of elements");
     if permits_avx512() && is_x86_feature_detected!("avx512vnni") {
         let factors = Quads { left, right };
         // SAFETY: the processor has AVX-512 VNNI.
