@@ -1,42 +1,85 @@
 //! Lowering of products of matrices.
 //!
-//! The left factor is stored to the frame, from where one element at a time is broadcast. The
-//! other operands stay in registers, a row each. All paths compute the same bits.
+//! The left factor is stored to the frame, from where one element at a time is broadcast. Sums are
+//! in registers, a row each. So is the right factor if the registers hold it. Otherwise it is
+//! stored, too, and a loop goes along both factors. All paths compute the same bits.
 
 use iced_x86::Code;
+use regalloc2::VReg;
 use vitric_ir::{BLOCK, BinaryOp, MatrixMultiply, MatrixOp, PACKED_BLOCK, Value};
 
-use super::super::machine::{Mem, Operand, VECTOR};
+use super::super::machine::{MachineInst, Mem, Operand, SCALAR, VECTOR};
 use super::super::table::{Shift, V};
 use super::emit::Source;
 use super::{Lower, Result, ValueLocation, WaveRegs};
 use crate::frame::LANES_BYTES;
 use crate::{ByteProducts, Target};
 
-/// Size of the frame's memory for left factors, in bytes. Packed blocks need twice their size if
+/// Size of the frame's memory for one factor, in bytes. Packed blocks need twice their size if
 /// their bytes are extended to 16 bits.
-pub(super) const SCRATCH_BYTES: usize = 2 * BLOCK * LANES_BYTES;
+const FACTOR_BYTES: usize = 2 * BLOCK * LANES_BYTES;
+
+/// Size of the frame's memory for a left and a right factor, in bytes.
+pub(super) const SCRATCH_BYTES: usize = 2 * FACTOR_BYTES;
 
 /// Number of rows that are computed together with AVX-512 and AVX2. The registers hold their sums
 /// and the right factor, or with AVX2 their sums.
 const ROWS: [usize; 2] = [8, 4];
 
-/// Left factor in the frame, for products that follow with the same one.
-#[derive(Debug, Default, PartialEq, Eq)]
+/// Number of words of a column of the right factor that one iteration of a loop multiplies.
+const STEP: usize = 4;
+
+/// Distance of a loop's pointers from the words that an iteration multiplies, in bytes. It makes
+/// most displacements signed bytes, and so the code short.
+const BIAS: usize = 128;
+
+/// Factor of a product.
+#[derive(Debug, Clone, Copy)]
+enum Side {
+    Left,
+    Right,
+}
+
+/// Factor in the frame, for products that follow with the same one.
+#[derive(Debug, Default)]
 pub(super) struct StoredFactor {
     values: Vec<Value>,
     form: Option<StoredForm>,
 }
 
-/// Form of a left factor in the frame.
+/// Form of a factor in the frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum StoredForm {
-    /// The words as they are.
-    Plain,
-    /// Packed bytes with inverted signs.
-    Inverted,
+    /// Floats.
+    Floats,
+    /// Packed bytes, with inverted signs or as they are.
+    Packed { is_inverted: bool },
     /// Bytes extended to 16 bits: the even bytes of a word, then the odd ones.
     Extended { is_signed: bool },
+}
+
+impl StoredForm {
+    /// Returns the number of words in the frame for a word of the factor.
+    fn words(self) -> usize {
+        if matches!(self, Self::Extended { .. }) { 2 } else { 1 }
+    }
+
+    /// Returns the distance of two words of the factor, in bytes.
+    fn stride(self) -> usize {
+        self.words() * LANES_BYTES
+    }
+
+    /// Returns the offset of the dword of a left factor that is multiplied by word `k` of the right
+    /// one for a row, in bytes.
+    fn place(self, row: usize, k: usize) -> usize {
+        match self {
+            Self::Floats => row * LANES_BYTES + k * 4,
+            Self::Packed { .. } | Self::Extended { .. } => {
+                let (word, lane) = (k / PACKED_BLOCK * PACKED_BLOCK + row / 4, row % 4 * 4 + k % PACKED_BLOCK);
+                word * self.stride() + lane * 4
+            }
+        }
+    }
 }
 
 impl Lower<'_> {
@@ -71,64 +114,124 @@ impl Lower<'_> {
         ROWS[usize::from(self.target == Target::Avx2)]
     }
 
-    /// Returns the memory of a dword of the stored left factor.
-    fn stored(&self, word: usize, lane: usize) -> Mem {
-        Mem::frame(self.scratch + word * LANES_BYTES + lane * 4)
+    /// Returns the memory of a stored factor, from a byte on.
+    fn stored(&self, side: Side, offset: usize) -> Mem {
+        Mem::frame(self.scratch + side as usize * FACTOR_BYTES + offset)
     }
 
-    /// Stores the left factor, unless it is stored already.
-    fn store_left(&mut self, left: &[Value], form: StoredForm) {
-        if self.stored_left.form == Some(form) && self.stored_left.values == left {
+    /// Stores a factor, unless it is stored already.
+    fn store_factor(&mut self, side: Side, factor: &[Value], form: StoredForm) {
+        let stored = &self.stored_factors[side as usize];
+        if stored.form == Some(form) && stored.values == factor {
             return;
         }
-        for (at, &value) in left.iter().enumerate() {
+        for (at, &value) in factor.iter().enumerate() {
             let words = self.vector(value);
+            let memory = |lower: &Self, word| lower.stored(side, at * form.stride() + word * LANES_BYTES);
             match form {
-                StoredForm::Plain => self.store_wave(self.stored(at, 0), words),
-                StoredForm::Inverted => {
+                StoredForm::Floats | StoredForm::Packed { is_inverted: false } => {
+                    self.store_wave(memory(self, 0), words);
+                }
+                StoredForm::Packed { is_inverted: true } => {
                     let words = self.vector2(V::Xor, words, Source::Constant(0x8080_8080));
-                    self.store_wave(self.stored(at, 0), words);
+                    self.store_wave(memory(self, 0), words);
                 }
                 StoredForm::Extended { is_signed } => {
                     let pair = self.extended(words, is_signed);
-                    (0..2).for_each(|odd| self.store_wave(self.stored(2 * at + odd, 0), pair[odd]));
+                    (0..2).for_each(|odd| self.store_wave(memory(self, odd), pair[odd]));
                 }
             }
         }
-        self.stored_left = StoredFactor { values: left.to_vec(), form: Some(form) };
+        self.stored_factors[side as usize] = StoredFactor { values: factor.to_vec(), form: Some(form) };
     }
 
     fn multiply_floats(&mut self, left: &[Value], right: &[Value], mut sums: Vec<WaveRegs>) -> Vec<WaveRegs> {
-        self.store_left(left, StoredForm::Plain);
+        let form = StoredForm::Floats;
+        self.store_factor(Side::Left, left, form);
+        if self.target == Target::Avx2 {
+            self.store_factor(Side::Right, right, form);
+            return self.multiply_stored(form, right.len(), sums);
+        }
         let rows = self.rows_at_once();
         for (first, sums) in (0..BLOCK).step_by(rows).zip(sums.chunks_mut(rows)) {
             for (k, &factor) in right.iter().enumerate() {
                 let factor = self.vector(factor);
-                let factor = self.factor_of_rows(factor);
                 for (row, sum) in (first..).zip(&mut *sums) {
-                    let element = self.broadcast_source(self.stored(row, k));
-                    *sum = self.fused(V::Fma231, *sum, factor, element);
+                    let element = self.stored(Side::Left, form.place(row, k)).broadcast();
+                    *sum = self.fused(V::Fma231, *sum, factor, Source::Memory(element));
                 }
             }
         }
         sums
     }
 
-    /// Returns a right factor for its products with several rows. AVX2's registers do not hold all
-    /// right factors, and the allocator loads one from the frame for each use. A copy is loaded
-    /// once.
-    fn factor_of_rows(&mut self, factor: WaveRegs) -> WaveRegs {
-        match self.target {
-            Target::Avx512 => factor,
-            Target::Avx2 => self.vector1(Code::VEX_Vmovaps_ymm_ymmm256, factor),
+    /// Multiplies stored factors. A column of the right one has `depth` words.
+    fn multiply_stored(&mut self, form: StoredForm, depth: usize, mut sums: Vec<WaveRegs>) -> Vec<WaveRegs> {
+        let pointer = |lower: &mut Self, side, offset| {
+            let memory = lower.stored(side, offset + BIAS);
+            lower.define(SCALAR, Code::Lea_r64_m, &[Operand::Mem(memory)])
+        };
+        let [right, end] = [0, depth].map(|k| pointer(self, Side::Right, k * form.stride()));
+        let rows = self.rows_at_once();
+        for (first, sums) in (0..BLOCK).step_by(rows).zip(sums.chunks_mut(rows)) {
+            let left = pointer(self, Side::Left, form.place(first, 0));
+            self.multiply_rows(form, [left, right, end], sums);
         }
+        sums
     }
 
-    /// Returns a dword in memory as an operand for all lanes.
-    fn broadcast_source(&mut self, memory: Mem) -> Source {
-        match self.target {
-            Target::Avx512 => Source::Memory(memory.broadcast()),
-            Target::Avx2 => Source::WaveRegs(WaveRegs::one(self.load_broadcast(memory))),
+    /// Appends a loop that adds the products of some rows. The pointers are to the left factor, to
+    /// the right one and to the end of this.
+    fn multiply_rows(&mut self, form: StoredForm, [left, right, end]: [VReg; 3], sums: &mut [WaveRegs]) {
+        let [header, again, behind] = [0; 3].map(|_| self.out.block());
+        let parts = self.target.parts();
+        // Sums that are in memory around the loop would be there in the loop, too, if they were the
+        // same values.
+        sums.iter_mut().for_each(|sum| *sum = self.copied(*sum));
+        let carried = |pointers: [VReg; 2], sums: &[WaveRegs]| -> Vec<VReg> {
+            let sums = sums.iter().flat_map(|sum| (0..parts).map(|part| sum.at(part)));
+            pointers.into_iter().chain(sums).collect()
+        };
+        self.push(MachineInst::Jump { to: header, arguments: carried([left, right], sums) });
+        let pointers = [0; 2].map(|_| self.scalar_register());
+        sums.fill_with(|| self.parts(parts, |lower, _| lower.vector_register()));
+        self.out.blocks[header.index()].parameters = carried(pointers, sums);
+        self.block = Some(header);
+        self.add_products(form, pointers, sums);
+        let steps = [form.place(0, STEP), STEP * form.stride()];
+        let next = [0, 1].map(|side| {
+            let memory = Operand::Mem(Mem::at(pointers[side], steps[side]));
+            self.define(SCALAR, Code::Lea_r64_m, &[memory])
+        });
+        self.plain(Code::Cmp_r64_rm64, &[Operand::Use(next[1]), Operand::Use(end)]);
+        self.push(MachineInst::Branch { code: Code::Jne_rel32_64, then: again, otherwise: behind });
+        self.block = Some(again);
+        self.push(MachineInst::Jump { to: header, arguments: carried(next, sums) });
+        self.block = Some(behind);
+        sums.iter_mut().for_each(|sum| *sum = self.copied(*sum));
+    }
+
+    /// Returns copies in other registers.
+    fn copied(&mut self, words: WaveRegs) -> WaveRegs {
+        self.vector1(self.target.r#move(), words)
+    }
+
+    /// Adds the products of one iteration of the loop.
+    fn add_products(&mut self, form: StoredForm, [left, right]: [VReg; 2], sums: &mut [WaveRegs]) {
+        let at = |pointer, offset| Mem { displacement: offset as i32 - BIAS as i32, ..Mem::at(pointer, 0) };
+        for k in 0..STEP {
+            for word in (0..form.words()).map(|word| word * LANES_BYTES) {
+                let factor = self.load_lanes(at(right, k * form.stride() + word), self.target.parts());
+                for (row, sum) in sums.iter_mut().enumerate() {
+                    let element = WaveRegs::one(self.load_broadcast(at(left, form.place(row, k) + word)));
+                    *sum = if form == StoredForm::Floats {
+                        self.fused(V::Fma231, *sum, factor, element.into())
+                    } else {
+                        let products = self.pair_product(factor, element);
+                        self.vector2(V::AddI, *sum, products)
+                    };
+                }
+            }
         }
     }
 
@@ -144,7 +247,8 @@ impl Lower<'_> {
     ) -> Vec<WaveRegs> {
         let (is_left_signed, is_right_signed) = op.signs();
         let is_moved = is_left_signed == is_right_signed;
-        self.store_left(left, if is_moved { StoredForm::Inverted } else { StoredForm::Plain });
+        let form = StoredForm::Packed { is_inverted: is_moved };
+        self.store_factor(Side::Left, left, form);
         let right: Vec<WaveRegs> = right.iter().map(|&value| self.vector(value)).collect();
         if is_moved {
             let correction = self.sums_of_columns(&right, is_right_signed);
@@ -155,8 +259,7 @@ impl Lower<'_> {
         for (first, sums) in (0..BLOCK).step_by(rows).zip(sums.chunks_mut(rows)) {
             for (k, &factor) in right.iter().enumerate() {
                 for (row, sum) in (first..).zip(&mut *sums) {
-                    let (word, lane) = place_of_left(row, k);
-                    let element = self.stored(word, lane);
+                    let element = self.stored(Side::Left, form.place(row, k));
                     *sum = if is_right_signed {
                         let element = WaveRegs::one(self.load_broadcast(element));
                         self.byte_product(*sum, element, Source::WaveRegs(factor))
@@ -220,32 +323,13 @@ impl Lower<'_> {
         op: MatrixOp,
         left: &[Value],
         right: &[Value],
-        mut sums: Vec<WaveRegs>,
+        sums: Vec<WaveRegs>,
     ) -> Vec<WaveRegs> {
         let (is_left_signed, is_right_signed) = op.signs();
-        self.store_left(left, StoredForm::Extended { is_signed: is_left_signed });
-        let rows = self.rows_at_once();
-        let right: Vec<[WaveRegs; 2]> = right
-            .iter()
-            .map(|&value| {
-                let words = self.vector(value);
-                self.extended(words, is_right_signed)
-            })
-            .collect();
-        for (first, sums) in (0..BLOCK).step_by(rows).zip(sums.chunks_mut(rows)) {
-            for (k, &factors) in right.iter().enumerate() {
-                let factors = factors.map(|factor| self.factor_of_rows(factor));
-                for (row, sum) in (first..).zip(&mut *sums) {
-                    let (word, lane) = place_of_left(row, k);
-                    for (odd, &factor) in factors.iter().enumerate() {
-                        let element = WaveRegs::one(self.load_broadcast(self.stored(2 * word + odd, lane)));
-                        let products = self.pair_product(factor, element);
-                        *sum = self.vector2(V::AddI, *sum, products);
-                    }
-                }
-            }
-        }
-        sums
+        self.store_factor(Side::Left, left, StoredForm::Extended { is_signed: is_left_signed });
+        let form = StoredForm::Extended { is_signed: is_right_signed };
+        self.store_factor(Side::Right, right, form);
+        self.multiply_stored(form, right.len(), sums)
     }
 
     /// Appends `vpmaddwd`, the sum of two products of signed 16-bit numbers.
@@ -278,9 +362,4 @@ impl Lower<'_> {
         let even = self.vector2(V::And, words, Source::Constant(0x00ff_00ff));
         [even, self.vector_immediate(right, words, 8)]
     }
-}
-
-/// Returns the word of the left factor with four packed bytes of a row, and their lane.
-fn place_of_left(row: usize, k: usize) -> (usize, usize) {
-    (k / PACKED_BLOCK * PACKED_BLOCK + row / 4, row % 4 * 4 + k % PACKED_BLOCK)
 }

@@ -141,10 +141,11 @@ struct Lower<'a> {
     locals: Vec<usize>,
     local_bytes: usize,
     pushed_bytes: usize,
-    /// Offset from the start of the frame of the memory for left factors of products of matrices,
-    /// in bytes.
+    /// Offset from the start of the frame of the memory for factors of products of matrices, in
+    /// bytes.
     scratch: usize,
-    stored_left: matrix::StoredFactor,
+    /// Left and right factor in this memory.
+    stored_factors: [matrix::StoredFactor; 2],
 }
 
 /// Lowers a function that `passes::prepare` prepared.
@@ -184,7 +185,7 @@ pub fn lower(ir: &Function, facts: &Uniformity, options: CodegenOptions, target:
         local_bytes: 0,
         pushed_bytes: 0,
         scratch: 0,
-        stored_left: matrix::StoredFactor::default(),
+        stored_factors: Default::default(),
     };
     lower.start();
     for (at, inst) in ir.insts.iter().enumerate() {
@@ -220,8 +221,8 @@ impl Lower<'_> {
 
     fn inst(&mut self, inst: &Inst) -> Result<()> {
         if self.marker(inst)? {
-            // Another path may have stored another factor.
-            self.stored_left = matrix::StoredFactor::default();
+            // Another path may have stored other factors.
+            self.stored_factors = Default::default();
             return Ok(());
         }
         if self.block.is_none() {
