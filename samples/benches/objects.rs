@@ -1,15 +1,19 @@
-//! Creation and destruction of shader modules, by the words of their code, and of pipelines whose
-//! program another pipeline keeps alive, as programs with many variants of state have them.
+//! Creation and destruction of objects of which programs have many: shader modules, by the words of
+//! their code, pipelines whose program another pipeline keeps alive, as with variants of state, and
+//! command buffers of a large pool, which are freed one at a time.
 
 mod device;
 
 use ash::vk;
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 
 const MODULE: &[u8] = include_bytes!("../shaders/vessel.frag.spv");
 const PROGRAM: &[u8] = include_bytes!("shaders/atomics.comp.spv");
 
-fn pipelines(criterion: &mut Criterion) {
+/// Number of command buffers of the pool.
+const COMMAND_BUFFERS: u32 = 100_000;
+
+fn objects(criterion: &mut Criterion) {
     let entry = device::entry();
     let code = |bytes: &[u8]| ash::util::read_spv(&mut std::io::Cursor::new(bytes)).expect("whole words");
     let (module, program) = (code(MODULE), code(PROGRAM));
@@ -20,7 +24,7 @@ fn pipelines(criterion: &mut Criterion) {
         let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&[1.0])];
         let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues);
         let device = instance.create_device(physical, &info, None).expect("a device");
-        let mut group = criterion.benchmark_group("pipelines");
+        let mut group = criterion.benchmark_group("objects");
         group.throughput(Throughput::Elements(module.len() as u64));
         let info = vk::ShaderModuleCreateInfo::default().code(&module);
         group.bench_function("modules", |bencher| {
@@ -44,10 +48,20 @@ fn pipelines(criterion: &mut Criterion) {
         let create = || device.create_compute_pipelines(vk::PipelineCache::null(), &info, None).expect("a pipeline")[0];
         let _kept = create();
         group.throughput(Throughput::Elements(1));
-        group.bench_function("known", |bencher| bencher.iter(|| device.destroy_pipeline(create(), None)));
+        group.bench_function("pipelines", |bencher| bencher.iter(|| device.destroy_pipeline(create(), None)));
+        let pool = device.create_command_pool(&vk::CommandPoolCreateInfo::default(), None).expect("a pool");
+        let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(COMMAND_BUFFERS);
+        group.throughput(Throughput::Elements(COMMAND_BUFFERS.into())).sample_size(10);
+        group.bench_function("command_buffers", |bencher| {
+            let allocate = || device.allocate_command_buffers(&info).expect("command buffers");
+            let free = |buffers: Vec<vk::CommandBuffer>| {
+                buffers.iter().for_each(|&buffer| device.free_command_buffers(pool, &[buffer]));
+            };
+            bencher.iter_batched(allocate, free, BatchSize::PerIteration);
+        });
         group.finish();
     }
 }
 
-criterion_group!(benches, pipelines);
+criterion_group!(benches, objects);
 criterion_main!(benches);
