@@ -3,6 +3,7 @@
 
 use iced_x86::{Code, Decoder, DecoderOptions, Instruction, OpKind};
 use regalloc2::Algorithm;
+use vitric_ir::passes::uniformity::Uniformity;
 use vitric_ir::passes::{self, LaneVariance};
 use vitric_ir::{BLOCK, BinaryOp, Builder, Function, Inst, MatrixMultiply, MatrixOp, Type, Value, random};
 
@@ -20,21 +21,26 @@ fn of_inputs(types: &[Type], operation: impl Fn(&mut Builder, &[Value]) -> Value
     b.finish()
 }
 
+/// Checks the allocations of a function by both allocators.
+fn check_allocation(function: &Function, uniformity: &Uniformity, options: CodegenOptions, target: Target) {
+    let lowered = lower::lower(function, uniformity, options, target).unwrap();
+    let input = allocate::Allocatable::new(&lowered.function, target);
+    for algorithm in [Algorithm::Ion, Algorithm::Fastalloc] {
+        let output = input.run(algorithm).unwrap();
+        let environment = input.environment();
+        let mut checker = regalloc2::checker::Checker::new(&input, &environment);
+        checker.prepare(&output);
+        checker.run().unwrap_or_else(|errors| panic!("{target:?} {algorithm:?}: {errors:?}\n{function}"));
+    }
+}
+
 #[test]
 fn both_allocators_pass_regalloc_s_checker() {
     for seed in 0..60 {
         let mut function = random::function(seed);
         let uniformity = passes::prepare(&mut function, |_| LaneVariance::Divergent);
         for target in TARGETS {
-            let lowered = lower::lower(&function, &uniformity, CodegenOptions::default(), target).unwrap();
-            let input = allocate::Allocatable::new(&lowered.function, target);
-            for algorithm in [Algorithm::Ion, Algorithm::Fastalloc] {
-                let output = input.run(algorithm).unwrap();
-                let environment = input.environment();
-                let mut checker = regalloc2::checker::Checker::new(&input, &environment);
-                checker.prepare(&output);
-                checker.run().unwrap_or_else(|errors| panic!("{target:?} {algorithm:?}: {errors:?}\n{function}"));
-            }
+            check_allocation(&function, &uniformity, CodegenOptions::default(), target);
         }
     }
 }
@@ -91,7 +97,7 @@ fn minima_of_numbers_need_a_mask_if_the_second_operand_is_older() {
 /// Returns a function that adds products of matrices to 2x2 blocks, as often as an input says.
 fn sums_of_products(op: MatrixOp, ty: Type) -> Function {
     let mut b = Builder::new();
-    let [turns, left, right] = [Type::I32, ty, ty].map(|ty| b.input(0, ty));
+    let [turns, left, right] = [(0, Type::I32), (1, ty), (2, ty)].map(|(slot, ty)| b.input(slot, ty));
     let sums = b.local(4 * BLOCK as u32);
     let turn = b.local(1);
     b.push(Inst::Loop);
@@ -131,6 +137,7 @@ fn loops_of_products_of_matrices_keep_their_sums_in_registers() {
         let mut function = sums_of_products(op, ty);
         let uniformity = passes::prepare(&mut function, |_| LaneVariance::Divergent);
         let options = CodegenOptions { byte_products: ByteProducts::OfPairs, ..CodegenOptions::default() };
+        check_allocation(&function, &uniformity, options, target);
         let code = generate_with(&function, &uniformity, options, target, Algorithm::Ion).unwrap().code;
         let insts: Vec<Instruction> =
             Decoder::new(64, &code.bytes[code.entry..], DecoderOptions::NONE).iter().collect();

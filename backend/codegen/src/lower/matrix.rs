@@ -29,11 +29,11 @@ const ROWS: [usize; 2] = [8, 4];
 /// Number of words of a column of the right factor that one iteration of a loop multiplies.
 const STEP: usize = 4;
 
-/// Distance of a loop's pointers from the words that an iteration multiplies, in bytes. It makes
-/// most displacements signed bytes, and so the code short.
+/// Number of bytes by which a loop's pointers are behind the first word that an iteration
+/// multiplies. Most displacements fit a signed byte then, which makes the code short.
 const BIAS: usize = 128;
 
-/// Factor of a product.
+/// Side of a product on which a factor is.
 #[derive(Debug, Clone, Copy)]
 enum Side {
     Left,
@@ -180,13 +180,14 @@ impl Lower<'_> {
         sums
     }
 
-    /// Appends a loop that adds the products of some rows. The pointers are to the left factor, to
-    /// the right one and to the end of this.
+    /// Appends a loop that adds the products of some rows to their sums. The pointers are to the
+    /// left factor's first row of these, to the right factor, and to the end of the right factor.
+    /// All of them are `BIAS` bytes behind.
     fn multiply_rows(&mut self, form: StoredForm, [left, right, end]: [VReg; 3], sums: &mut [WaveRegs]) {
         let [header, again, behind] = [0; 3].map(|_| self.out.block());
         let parts = self.target.parts();
-        // Sums that are in memory around the loop would be there in the loop, too, if they were the
-        // same values.
+        // The allocator gives a value that loops carry one place. Most sums are in memory around
+        // this loop. Copies are values of their own, which the registers hold.
         sums.iter_mut().for_each(|sum| *sum = self.copied(*sum));
         let carried = |pointers: [VReg; 2], sums: &[WaveRegs]| -> Vec<VReg> {
             let sums = sums.iter().flat_map(|sum| (0..parts).map(|part| sum.at(part)));
